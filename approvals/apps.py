@@ -1,0 +1,22 @@
+"""The approvals app: what it does when the process boots and after the tables have changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.apps import AppConfig
+from django.db.models.signals import post_migrate
+
+
+class ApprovalsConfig(AppConfig):
+    name = "approvals"
+
+    def ready(self) -> None:
+        from approvals import roles
+
+        post_migrate.connect(_grant, sender=self, dispatch_uid="approvals.grant")
+        self.roles = roles
+
+
+def _grant(sender: ApprovalsConfig, using: str, **_: Any) -> None:
+    sender.roles.grant(using)

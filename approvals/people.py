@@ -1,0 +1,205 @@
+"""People, the workspaces they belong to, the teams they decide for, and the one place that answers who may do what."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+from uuid import UUID
+
+from django.contrib.auth.models import AbstractBaseUser, BaseUserManager, PermissionsMixin
+from django.contrib.contenttypes.models import ContentType
+from django.db import models
+from guardian.models import UserObjectPermission
+from guardian.shortcuts import assign_perm, remove_perm
+
+from approvals import rows
+from approvals.ledger import entries
+
+
+class PersonManager(BaseUserManager["Person"]):
+    def create_user(self, email: str, password: str | None = None, **fields: Any) -> Person:
+        person: Person = self.model(email=self.normalize_email(email).lower(), **fields)
+        person.set_password(password)
+        person.save()
+        return person
+
+
+class Person(AbstractBaseUser, PermissionsMixin):
+    """A human being with one sign-in and any number of memberships. Never an agent, never an approver by rank."""
+
+    PREFIX: ClassVar[str] = "per"
+
+    id = models.UUIDField(primary_key=True, default=rows.uuid7, editable=False)
+    email = models.EmailField(unique=True)
+    name = models.CharField(max_length=120)
+    is_active = models.BooleanField(default=True)
+
+    USERNAME_FIELD = "email"
+    EMAIL_FIELD = "email"
+    REQUIRED_FIELDS = ["name"]
+    objects: ClassVar[PersonManager] = PersonManager()
+
+    class Meta:
+        verbose_name_plural = "people"
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def public_id(self) -> str:
+        return rows.public_id(self.PREFIX, self.id)
+
+    @property
+    def first_name(self) -> str:
+        return self.name.split()[0] if self.name.split() else self.email
+
+    @property
+    def initials(self) -> str:
+        """At most two letters for the circle beside a name."""
+        words = self.name.split() or [self.email]
+        return (words[0][0] + (words[-1][0] if len(words) > 1 else "")).upper()
+
+
+class Workspace(models.Model):
+    """The tenant: every other row belongs to exactly one. Those who ``administer`` change it, those who ``audit`` read all of it."""
+
+    PREFIX: ClassVar[str] = "wsp"
+
+    id = models.UUIDField(primary_key=True, default=rows.uuid7, editable=False)
+    slug = models.SlugField(max_length=40, unique=True)
+    name = models.CharField(max_length=80)
+    created_at = models.DateTimeField(db_default=rows.Now(), editable=False)
+
+    class Meta:
+        permissions = [("administer", "May change the workspace"), ("audit", "May read everything in it")]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def public_id(self) -> str:
+        return rows.public_id(self.PREFIX, self.id)
+
+
+class Membership(rows.Row):
+    """That a person belongs to a workspace: without it its pages are 404 and its rights are void."""
+
+    person = models.ForeignKey(Person, models.PROTECT, related_name="memberships")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["workspace", "person"], name="one_membership_each")]
+
+
+class Team(rows.Row):
+    """A named set of people; those with the object right ``decide`` may decide for it."""
+
+    PREFIX = "tem"
+
+    slug = models.SlugField(max_length=40)
+    name = models.CharField(max_length=80)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["workspace", "slug"], name="one_team_of_a_slug")]
+        permissions = [("decide", "May decide for the team")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+# Questions
+
+
+def workspace_of(person: Any, slug: str) -> Workspace | None:
+    """The workspace of this slug if the person is an active member of it; None alike for a foreign and an unknown one."""
+    if not getattr(person, "is_active", False):
+        return None
+    return Workspace.objects.filter(slug=slug, pk__in=_memberships(person)).first()
+
+
+def workspaces(person: Person) -> list[Workspace]:
+    """The workspaces a person belongs to, by name."""
+    return list(Workspace.objects.filter(pk__in=_memberships(person)).order_by("name"))
+
+
+def may(person: Any, right: str, thing: models.Model) -> bool:
+    """Whether an active member of the thing's workspace holds this right on exactly this thing, read from the database now.
+
+    Ranks do not count: neither a superuser nor a right on all things of a kind passes. An unknown right is nobody's.
+    """
+    workspace_id = thing.pk if isinstance(thing, Workspace) else thing.workspace_id  # type: ignore[attr-defined]
+    holders = _holders(right, thing)
+    return holders.filter(pk=person.pk, memberships__workspace_id=workspace_id).exists()
+
+
+def deciders(team: Team) -> list[Person]:
+    """Who may decide for the team today, by name. An empty list means nobody."""
+    return list(_holders("decide", team).filter(memberships__workspace_id=team.workspace_id).order_by("name", "pk"))
+
+
+def teams_decided_by(person: Person, workspace_id: UUID) -> set[str]:
+    """The slugs of the workspace's teams for which the person may decide, in one query."""
+    kind = ContentType.objects.get_for_model(Team)
+    held = UserObjectPermission.objects.filter(user_id=person.pk, content_type=kind, permission__codename="decide")
+    keys = [UUID(key) for key in held.values_list("object_pk", flat=True)]
+    alive = Person.objects.filter(pk=person.pk, is_active=True, memberships__workspace_id=workspace_id).exists()
+    return set(Team.objects.filter(workspace_id=workspace_id, pk__in=keys).values_list("slug", flat=True)) if alive else set()
+
+
+def names(keys: set[UUID]) -> dict[UUID, str]:
+    """The names of these people, in one query."""
+    return dict(Person.objects.filter(pk__in=keys).values_list("pk", "name"))
+
+
+def _memberships(person: Person) -> models.QuerySet[Membership, Any]:
+    return Membership.objects.filter(person_id=person.pk).values_list("workspace_id", flat=True)
+
+
+def _holders(right: str, thing: models.Model) -> models.QuerySet[Person]:
+    kind = ContentType.objects.get_for_model(thing)
+    held = UserObjectPermission.objects.filter(content_type=kind, object_pk=str(thing.pk), permission__codename=right)
+    return Person.objects.filter(is_active=True, pk__in=held.values("user_id"))
+
+
+# Verbs
+
+
+def join(person: Person, workspace: Workspace, *, by: str) -> Membership:
+    """Make the person a member. Joining twice changes nothing."""
+    with rows.within(workspace):
+        membership, new = Membership.objects.get_or_create(workspace=workspace, person=person)
+        if new:
+            entries.append(workspace.pk, "workspace", "person.joined", {"person": person.public_id}, by=by)
+    return membership
+
+
+def leave(person: Person, workspace: Workspace, *, by: str) -> None:
+    """End the membership, and with it every right in the workspace."""
+    with rows.within(workspace):
+        if Membership.objects.filter(workspace=workspace, person=person).delete()[0]:
+            entries.append(workspace.pk, "workspace", "person.left", {"person": person.public_id}, by=by)
+
+
+def grant(person: Person, right: str, thing: models.Model, *, by: str) -> None:
+    """Give a member a right on one thing and record it. Granting twice changes nothing.
+
+    Raises ValueError if the person is no member of the thing's workspace, Permission.DoesNotExist for an unknown right.
+    """
+    workspace_id = thing.pk if isinstance(thing, Workspace) else thing.workspace_id  # type: ignore[attr-defined]
+    with rows.within(workspace_id):
+        if not Membership.objects.filter(workspace_id=workspace_id, person=person).exists():
+            raise ValueError(f"{person.email} is no member of the workspace.")
+        if not _holders(right, thing).filter(pk=person.pk).exists():
+            assign_perm(right, person, thing)
+            _record_right("right.granted", person, right, thing, workspace_id, by)
+
+
+def revoke(person: Person, right: str, thing: models.Model, *, by: str) -> None:
+    """Take a right on one thing away and record it; votes that still need it stop counting at once."""
+    workspace_id = thing.pk if isinstance(thing, Workspace) else thing.workspace_id  # type: ignore[attr-defined]
+    with rows.within(workspace_id):
+        remove_perm(right, person, thing)
+        _record_right("right.revoked", person, right, thing, workspace_id, by)
+
+
+def _record_right(kind: str, person: Person, right: str, thing: models.Model, workspace_id: UUID, by: str) -> None:
+    body = {"person": person.public_id, "right": right, "thing": thing.public_id}  # type: ignore[attr-defined]
+    entries.append(workspace_id, "workspace", kind, body, by=by)

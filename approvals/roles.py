@@ -1,0 +1,33 @@
+"""What the database roles of the application and of the sweep may do; the owner alone changes tables."""
+
+from __future__ import annotations
+
+from django.apps import apps
+from django.conf import settings
+from django.db import connections
+
+from approvals.rows import Row
+
+
+def grant(using: str) -> None:
+    """Grant the two working roles their rights on every table, and only INSERT and SELECT where rows are written once.
+
+    Runs after each migrate, as the owner. Raises ProgrammingError when a role does not exist (`manage.py roles` prints how to make it).
+    """
+    connection = connections[using]
+    quote = connection.ops.quote_name
+    with connection.cursor() as cursor:
+        for role in sorted(set(settings.PLACET_ROLES.values())):
+            name = quote(role)
+            cursor.execute(f"GRANT USAGE ON SCHEMA public TO {name}")
+            cursor.execute(f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO {name}")
+            cursor.execute(f"GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA public TO {name}")
+            cursor.execute(f"REVOKE INSERT, UPDATE, DELETE ON django_migrations FROM {name}")
+            for table in write_once_tables():
+                cursor.execute(f"REVOKE UPDATE, DELETE, TRUNCATE ON {quote(table)} FROM {name}")
+
+
+def write_once_tables() -> list[str]:
+    """The tables whose rows nobody changes: those of the models that say WRITE_ONCE."""
+    models = (model for model in apps.get_models() if issubclass(model, Row))
+    return sorted(model._meta.db_table for model in models if model.WRITE_ONCE)
