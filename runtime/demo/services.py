@@ -1,0 +1,88 @@
+"""The processes that the demo adds to Placet's own, and the file that remembers what they and its people need.
+
+`var/demo.json` (mode 600) holds the port and secret of the payments service and the people's passwords. It is written
+before anything that depends on it, so that a start that was cut short finds what it began with. Standard library only:
+the supervisor reads this before there is a database.
+"""
+
+import base64
+import json
+import secrets
+import socket
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from runtime.demo import shop
+
+FILE: Final = "demo.json"
+
+
+@dataclass(frozen=True)
+class Service:
+    """A process for the supervisor: run `argv` with `env` added; it listens on `port` and answers at `health`."""
+
+    name: str
+    argv: tuple[str, ...]
+    port: int
+    health: str
+    env: dict[str, str] = field(repr=False)
+
+    @property
+    def address(self) -> str:
+        """What PLACET_ALLOW_ADDRESSES must name, so that a tool may reach it."""
+        return f"127.0.0.1:{self.port}"
+
+
+def read(home: Path) -> dict[str, Any]:
+    """What `var/demo.json` holds, or nothing yet; raises ValueError if it cannot be read as JSON."""
+    file = home / FILE
+    if not file.exists():
+        return {}
+    try:
+        held = json.loads(file.read_text("utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{file} is damaged. Move it away and start again: new passwords are made.") from error
+    return held if isinstance(held, dict) else {}
+
+
+def remember(home: Path, **parts: Any) -> dict[str, Any]:
+    """Add to `var/demo.json` and put it in place whole."""
+    held = {**read(home), **parts}
+    shop.write(home / FILE, json.dumps(held, ensure_ascii=False, indent=2) + "\n")
+    return held
+
+
+def payments(home: Path) -> Service:
+    """The payments service: its port and secret are drawn once, a port that someone else has taken is drawn again."""
+    held = read(home).get("payments", {})
+    secret = held.get("secret") or "whsec_" + base64.b64encode(secrets.token_bytes(32)).decode()
+    port = held.get("port") or free_port()
+    if held != {"port": port, "secret": secret}:
+        remember(home, payments={"port": port, "secret": secret})
+    return Service(
+        name="payments",
+        argv=(sys.executable, "-m", "runtime.demo.payments"),
+        port=port,
+        health=f"http://127.0.0.1:{port}/healthz",
+        env={"PAYMENTS_PORT": str(port), "PAYMENTS_SECRET": secret, "PLACET_HOME": str(home)},
+    )
+
+
+def move_port(home: Path) -> Service:
+    """Give the payments service another port, because a stranger holds its own."""
+    remember(home, payments={**read(home).get("payments", {}), "port": free_port()})
+    return payments(home)
+
+
+def services(home: Path) -> list[Service]:
+    """Every process of the demo, in the order to start them."""
+    return [payments(home)]
+
+
+def free_port() -> int:
+    """A port nobody listens on just now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
