@@ -1,0 +1,365 @@
+"""Approvals: what people are asked, the revisions they vote on, and how an approval opens, changes and ends."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, ClassVar
+from uuid import UUID
+
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.utils.module_loading import import_string
+
+from approvals import policies, rows
+from approvals.ledger import canonical, entries, keys, sealing
+from approvals.people import Person
+from approvals.policies import Forged, Ruling
+
+HEADER_FORMAT = 1
+
+
+class Approval(rows.Row):
+    """One question to people: may exactly these bytes run? Everything a channel needs to show and judge it is in the row.
+
+    ``rule`` is a copy for display; the bar that counts is the one in the ruling of the revision, which is signed.
+    """
+
+    PREFIX = "apr"
+
+    class Status(models.TextChoices):
+        PENDING = "pending"
+        APPROVED = "approved"
+        ANSWERED = "answered"
+        REJECTED = "rejected"
+        EXPIRED = "expired"
+        CANCELLED = "cancelled"
+        SUPERSEDED = "superseded"
+
+    class Outcome(models.TextChoices):
+        NONE = "none"
+        EXECUTED = "executed"
+        FAILED = "failed"
+        UNKNOWN = "unknown"
+
+    MOVES: ClassVar[Mapping[str, frozenset[str]]] = {
+        "pending": frozenset({"approved", "answered", "rejected", "expired", "cancelled", "superseded"}),
+    }
+
+    kind = models.CharField(max_length=12, default="call")
+    subject = models.CharField(max_length=40)
+    chain = models.CharField(max_length=40)
+    status = models.CharField(max_length=12, choices=Status.choices, default=Status.PENDING)
+    outcome = models.CharField(max_length=12, choices=Outcome.choices, default=Outcome.NONE)
+    outcome_note = models.TextField(blank=True)
+    outcome_at = models.DateTimeField(null=True)
+    tool = models.CharField(max_length=200)
+    tool_title = models.CharField(max_length=200)
+    definition_digest = models.CharField(max_length=64)
+    schema = models.JSONField()
+    summary = models.TextField(blank=True)
+    effect = models.CharField(max_length=12)
+    risk = models.CharField(max_length=8)
+    agent = models.CharField(max_length=120)
+    requester = models.ForeignKey(Person, models.PROTECT, null=True, related_name="+")
+    context = models.BinaryField()
+    policy_version = models.PositiveIntegerField()
+    rule_id = models.CharField(max_length=80)
+    rule = models.JSONField()
+    teams = ArrayField(models.CharField(max_length=40))
+    revision = models.PositiveIntegerField(default=1)
+    required = models.PositiveIntegerField()
+    expires_at = models.DateTimeField()
+    decided_at = models.DateTimeField(null=True)
+    decided_by = models.ForeignKey(Person, models.PROTECT, null=True, related_name="+")
+    asked_again = models.ForeignKey("self", models.PROTECT, null=True, related_name="+")
+    touched = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["workspace", "subject"], condition=models.Q(status="pending"), name="one_open_approval_of_a_subject"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(status__in=["pending", "approved", "answered", "rejected", "expired", "cancelled", "superseded"]),
+                name="approval_status_is_known",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["workspace", "status", "expires_at"], name="approvals_by_deadline"),
+            models.Index(fields=["expires_at"], condition=models.Q(status="pending"), name="approvals_due"),
+            models.Index(fields=["workspace", "subject"], name="approvals_of_a_subject"),
+            models.Index(fields=["workspace", "-decided_at"], name="approvals_decided"),
+            models.Index(fields=["chain"], condition=models.Q(status="pending"), name="approvals_open_in_a_chain"),
+        ]
+
+    def __str__(self) -> str:
+        return self.public_id
+
+
+class Revision(rows.Row):
+    """The exact bytes that people vote on: the first as the agent proposed them, each later one as an editor left them."""
+
+    PREFIX = "rev"
+    WRITE_ONCE = True
+
+    approval = models.ForeignKey(Approval, models.PROTECT, related_name="revisions")
+    number = models.PositiveIntegerField()
+    editor = models.ForeignKey(Person, models.PROTECT, null=True, related_name="+")
+    ruling = models.OneToOneField(Ruling, models.PROTECT, related_name="+")
+    args_digest = models.CharField(max_length=64)
+    digest = models.CharField(max_length=64)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["approval", "number"], name="one_revision_of_a_number")]
+
+
+@dataclass(frozen=True)
+class Resolution:
+    """How an approval ended, as the machine that asked is told: ``digest`` names the approved bytes, None for any other end."""
+
+    workspace_id: UUID
+    subject: str
+    chain: str
+    approval_id: str
+    status: str
+    revision: int
+    digest: str | None = None
+    args_digest: str | None = None
+    message: str = ""
+    decided_by: str = ""
+    on_deadline: str = "return_expired"
+
+
+# Questions
+
+
+def context_of(approval: Approval) -> dict[str, Any]:
+    """What the agent said beside the call: ``reason``, ``messages`` and ``title``, all of it unverified. Raises Tampered."""
+    clear = sealing.unseal(approval.workspace_id, approval.context, place=_context_place(approval.pk))
+    context: dict[str, Any] = canonical.parse(clear)
+    return context
+
+
+def revisions(approval: Approval) -> list[Revision]:
+    """Every revision, oldest first, with its ruling and editor."""
+    return list(approval.revisions.select_related("ruling", "editor").order_by("number"))
+
+
+def current_revision(approval: Approval) -> Revision:
+    """The revision that people vote on now."""
+    return approval.revisions.select_related("ruling", "editor").get(number=approval.revision)
+
+
+def args_of(revision: Revision) -> bytes:
+    """The exact argument bytes of a revision. Raises Tampered when they are not the ones that were sealed."""
+    return revision.ruling.clear_args()
+
+
+def bar_of(revision: Revision) -> dict[str, Any]:
+    """The rule that a revision has to meet, from its signed ruling. Raises Forged."""
+    if not revision.ruling.holds() or revision.ruling.digest != revision.digest:
+        raise Forged(f"The ruling of revision {revision.number} is not as it was written.")
+    rule: dict[str, Any] = revision.ruling.rule
+    return rule
+
+
+def resolution(workspace_id: UUID, subject: str) -> Resolution | None:
+    """How the newest approval of a subject ended; None while it is pending or where there is none."""
+    found = Approval.objects.filter(workspace_id=workspace_id, subject=subject).order_by("-created_at").first()
+    return None if found is None or found.status == Approval.Status.PENDING else _resolution(found, "", "")
+
+
+def _context_place(key: UUID) -> str:
+    return f"approvals_approval.context:{key.hex}"
+
+
+# Verbs
+
+
+@dataclass(frozen=True)
+class Question:
+    """What `open_approval` needs: the call as it was judged."""
+
+    subject: str
+    chain: str
+    agent: str
+    requester_id: UUID | None
+    tool: str
+    tool_title: str
+    definition_digest: str
+    schema: dict[str, Any]
+    summary: str
+    effect: str
+    risk: str
+    args: bytes
+    context: dict[str, Any]
+    opinion: policies.Opinion
+
+
+def open_approval(question: Question, *, checkpoint_mac: str, by: str) -> Approval:
+    """Ask people: the approval, its first revision and ruling, and the ledger entry, inside an open `rows.within`."""
+    rule = question.opinion.rule
+    assert rule is not None, "only a rule asks people"
+    copied = ("subject", "chain", "agent", "requester_id", "tool", "tool_title", "definition_digest", "schema", "summary", "effect", "risk")
+    approval = Approval(
+        workspace_id=rows.in_scope(),
+        **{name: getattr(question, name) for name in copied},
+        policy_version=question.opinion.policy_version,
+        expires_at=rows.now() + timedelta(seconds=rule["deadline"]),
+        **_bar_columns(rule),
+    )
+    approval.context = sealing.seal(
+        approval.workspace_id, canonical.encode(question.context), place=_context_place(approval.pk)
+    )
+    approval.save(force_insert=True)
+    first = add_revision(approval, question.args, rule, number=1, editor=None, policy_version=approval.policy_version)
+    record(approval, "approval.opened", {"digest": first.digest, "rule": rule["id"], "checkpoint_mac": checkpoint_mac}, by=by)
+    rows.publish(approval.workspace_id, approval.public_id)
+    return approval
+
+
+def _bar_columns(rule: Mapping[str, Any]) -> dict[str, Any]:
+    needed = policies.seats(rule)
+    return {"rule": rule, "rule_id": rule["id"], "required": len(needed), "teams": sorted(set(needed))}
+
+
+def add_revision(
+    approval: Approval, args: bytes, rule: dict[str, Any], *, number: int, editor: Person | None, policy_version: int
+) -> Revision:
+    """Write the bytes of a revision with the ruling that covers them; the caller moves ``approval.revision``."""
+    header = make_header(
+        approval.workspace_id,
+        approval=approval.public_id,
+        revision=number,
+        definition=approval.definition_digest,
+        expiry=instant(approval.expires_at),
+        policy_version=policy_version,
+        rule=rule["id"],
+    )
+    ruling = policies.write_ruling(
+        args=args,
+        subject=approval.subject,
+        chain=approval.chain,
+        revision=number,
+        verdict=Ruling.Verdict.REQUIRE_APPROVAL,
+        reason=rule["reason"],
+        tool=approval.tool,
+        agent=approval.agent,
+        definition_digest=approval.definition_digest,
+        policy_version=policy_version,
+        rule_id=rule["id"],
+        rule=rule,
+        header=header,
+        digest=canonical.action_digest(header, args),
+    )
+    return Revision.objects.create(
+        workspace_id=approval.workspace_id,
+        approval=approval,
+        number=number,
+        editor=editor,
+        ruling=ruling,
+        args_digest=ruling.args_digest,
+        digest=ruling.digest,
+    )
+
+
+def make_header(workspace_id: UUID, **fields: Any) -> dict[str, Any]:
+    """Everything the digest of an action covers beside the arguments; the salt keeps equal actions apart."""
+    return {"format": HEADER_FORMAT, "workspace": workspace_id.hex, "salt": secrets.token_hex(16), **fields}
+
+
+def instant(moment: datetime) -> str:
+    """A time as it is hashed: UTC, microseconds."""
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def raise_bar(approval: Approval, rule: dict[str, Any], *, revision: int, policy_version: int) -> None:
+    """Make a new revision, under its rule, the one that people vote on."""
+    columns = _bar_columns(rule) | {"revision": revision, "policy_version": policy_version}
+    Approval.objects.filter(pk=approval.pk).update(**columns)
+    for name, value in columns.items():
+        setattr(approval, name, value)
+
+
+def settle(
+    approval: Approval, status: str, *, by: str, person: Person | None = None, message: str = "", where: models.Q | None = None
+) -> bool:
+    """End a pending approval and tell the machine that asked, in the same transaction. False if it was settled already."""
+    if not rows.move(Approval, approval.pk, frm="pending", to=status, where=where, decided_at=rows.Now(), decided_by=person):
+        return False
+    approval.refresh_from_db()
+    outcome = _resolution(approval, message, person.name if person else "")
+    record(approval, f"approval.{status}", {"digest": outcome.digest or "", "revision": approval.revision}, by=by)
+    _resolved()(outcome)
+    rows.publish(approval.workspace_id, approval.public_id)
+    return True
+
+
+def _resolution(approval: Approval, message: str, decided_by: str) -> Resolution:
+    named = ("workspace_id", "subject", "chain", "status", "revision")
+    facts = {name: getattr(approval, name) for name in named}
+    if approval.status == Approval.Status.APPROVED:
+        voted_on = current_revision(approval)
+        facts |= {"digest": voted_on.digest, "args_digest": voted_on.args_digest}
+    on_deadline = approval.rule.get("on_deadline", "return_expired")
+    return Resolution(
+        approval_id=approval.public_id, message=message, decided_by=decided_by, on_deadline=on_deadline, **facts
+    )
+
+
+def _resolved() -> Callable[[Resolution], None]:
+    """The plain function by which the machine hears; named in settings so that approvals never imports it."""
+    function: Callable[[Resolution], None] = import_string(settings.PLACET_RESOLVED)
+    return function
+
+
+def expire_due(limit: int = 100) -> int:
+    """End what is past its deadline, by the database's clock, each approval in its own transaction. Returns how many ended."""
+    due = Approval.objects.filter(status="pending", expires_at__lte=rows.NowOnce()).order_by("expires_at")[:limit]
+    return sum(_expire(approval) for approval in due)
+
+
+def _expire(approval: Approval) -> bool:
+    with rows.within(approval.workspace_id):
+        late = models.Q(expires_at__lte=rows.Now())
+        return settle(approval, Approval.Status.EXPIRED, by="system", message="Nobody decided in time.", where=late)
+
+
+def cancel_open(workspace_id: UUID, chain: str, *, by: str, person: Person | None, reason: str) -> int:
+    """Cancel whatever a chain still asks, oldest first. Returns how many approvals ended."""
+    pending = Approval.objects.filter(workspace_id=workspace_id, chain=chain, status="pending").order_by("pk")
+    return sum(settle(approval, Approval.Status.CANCELLED, by=by, person=person, message=reason) for approval in pending)
+
+
+def report(workspace_id: UUID, chain: str, subject: str, outcome: str, *, note: str, checkpoint_mac: str) -> None:
+    """Write what became of a call beside the approval that let it run, if one did, and into the ledger of its run.
+
+    Raises ValueError for a word that is no outcome.
+    """
+    if outcome not in {Approval.Outcome.EXECUTED, Approval.Outcome.FAILED, Approval.Outcome.UNKNOWN}:
+        raise ValueError(f"{outcome} is no outcome of a call.")
+    body = {"subject": subject, "outcome": outcome, "checkpoint_mac": checkpoint_mac}
+    found = Approval.objects.filter(workspace_id=workspace_id, subject=subject, status="approved").order_by("-created_at").first()
+    if found is not None:
+        open_outcomes = [Approval.Outcome.NONE, Approval.Outcome.UNKNOWN]
+        columns = {"outcome": outcome, "outcome_note": note, "outcome_at": rows.Now()}
+        if not Approval.objects.filter(pk=found.pk, outcome__in=open_outcomes).update(**columns):
+            return
+        body["approval"] = found.public_id
+        rows.publish(workspace_id, found.public_id)
+    entries.append(workspace_id, chain, "outcome.reported", body, by="system")
+
+
+def record(approval: Approval, kind: str, body: dict[str, Any], *, by: str) -> None:
+    """One entry about an approval in the chain of its run."""
+    named = {"approval": approval.public_id, "subject": approval.subject, "revision": approval.revision}
+    entries.append(approval.workspace_id, approval.chain, kind, {**named, **body}, by=by)
+
+
+def sign_decision(fields: dict[str, Any]) -> bytes:
+    """The authentication code of a decision's fields."""
+    return keys.sign("decision", canonical.encode(fields))

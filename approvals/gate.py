@@ -1,0 +1,334 @@
+"""The seam: all that the machine may ask of approvals. Nothing else of this app is imported by it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db import models
+
+from approvals import approvals, decisions, people, policies, rows, schemas
+from approvals.approvals import Approval, Resolution, Revision
+from approvals.ledger import canonical, entries, sealing
+from approvals.people import Person, Workspace
+from approvals.policies import Forged, Ruling
+from approvals.schemas import Admission as Admission
+from approvals.schemas import Inadmissible as Inadmissible
+
+__all__ = [
+    "Admission",
+    "Cleared",
+    "Held",
+    "Inadmissible",
+    "Judgement",
+    "NotCleared",
+    "Proposal",
+    "Resolution",
+    "ToolFacts",
+    "admit",
+    "clearance",
+    "expire_due",
+    "hold",
+    "judge",
+    "may",
+    "person_named",
+    "report",
+    "resolution",
+    "withdraw",
+    "workspace_of",
+    "workspace_named",
+]
+
+
+@dataclass(frozen=True)
+class ToolFacts:
+    """A tool as people are asked about it. ``risk`` is what its hints suggest; a rule may say otherwise."""
+
+    name: str
+    title: str
+    definition_digest: str
+    schema: dict[str, Any]
+    summary: str = ""
+    effect: str = "unsafe"
+    risk: str | None = None
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """One proposed use of a tool. ``args`` are canonical bytes; ``context`` holds reason, messages and title, unverified."""
+
+    workspace_id: UUID
+    subject: str
+    chain: str
+    agent: str
+    requester_id: UUID | None
+    tool: ToolFacts
+    args: bytes
+    context: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What policy says of a proposal: allow, deny (with the reason the agent is told) or require_approval."""
+
+    proposal: Proposal
+    opinion: policies.Opinion
+
+    @property
+    def verdict(self) -> str:
+        return self.opinion.verdict
+
+    @property
+    def reason(self) -> str:
+        return self.opinion.reason
+
+
+@dataclass(frozen=True)
+class Held:
+    """What was written of a judgement. ``digest`` names the action where it is allowed outright, else it comes with the verdict."""
+
+    verdict: str
+    ruling_id: str
+    args_digest: str
+    digest: str | None
+    approval_id: str | None
+    reason: str
+
+
+@dataclass(frozen=True)
+class Cleared:
+    """The bytes that may run now, and the header that hashes with them to the digest the call keeps."""
+
+    header: dict[str, Any]
+    args: bytes
+    tool: str
+    definition_digest: str
+
+
+@dataclass(frozen=True)
+class NotCleared:
+    """Why the call may not run: a code and a sentence."""
+
+    code: str
+    message: str
+
+
+def admit(definition: dict[str, Any]) -> Admission:
+    """Take a tool's definition in, with warnings where it is loose. Raises Inadmissible, naming the pointer and the rule."""
+    return schemas.admit(definition)
+
+
+def judge(proposal: Proposal) -> Judgement:
+    """What would become of the proposal. Only reads, so that it can run before the transaction; never raises for a domain answer."""
+    return Judgement(proposal, _opinion(proposal))
+
+
+def _opinion(proposal: Proposal) -> policies.Opinion:
+    version = policies.current_version(proposal.workspace_id)
+    try:
+        args = schemas.read_arguments(proposal.args)
+    except canonical.Unrepresentable as fault:
+        return policies.Opinion("deny", f"The arguments cannot be read: {fault}", version)
+    faults = schemas.validate(proposal.tool.schema, args)
+    if faults:
+        told = "; ".join(f"{fault.pointer or 'the arguments'}: {fault.message}" for fault in faults[:5])
+        return policies.Opinion("deny", f"The arguments do not fit the tool's schema. {told}", version)
+    opinion = policies.judge(proposal.workspace_id, tool=proposal.tool.name, agent=proposal.agent, args=args)
+    if opinion.verdict != "require_approval" or opinion.rule is None:
+        return opinion
+    barred = [proposal.requester_id] if proposal.requester_id and opinion.rule["prevent_self_review"] else []
+    if policies.satisfiable(proposal.workspace_id, opinion.rule, without=barred):
+        return opinion
+    reason = f"Rule {opinion.rule_id} needs more people than may decide it, so nobody could approve this call."
+    return policies.Opinion("deny", reason, opinion.policy_version, opinion.rule)
+
+
+def hold(judgement: Judgement, *, checkpoint_mac: str = "", by: str = "system") -> Held:
+    """Write what was judged: the ruling and, where people must say yes, the approval. Inside the step's `rows.within`.
+
+    Judges again if the policy's version moved since.
+    """
+    proposal = judgement.proposal
+    if policies.current_version(proposal.workspace_id) != judgement.opinion.policy_version:
+        judgement = judge(proposal)
+    if judgement.verdict == Ruling.Verdict.REQUIRE_APPROVAL:
+        return _ask(judgement, checkpoint_mac, by)
+    return _rule(judgement, checkpoint_mac, by)
+
+
+def _ask(judgement: Judgement, checkpoint_mac: str, by: str) -> Held:
+    proposal, tool = judgement.proposal, judgement.proposal.tool
+    question = approvals.Question(
+        subject=proposal.subject,
+        chain=proposal.chain,
+        agent=proposal.agent,
+        requester_id=proposal.requester_id,
+        tool=tool.name,
+        tool_title=tool.title or tool.name,
+        definition_digest=tool.definition_digest,
+        schema=tool.schema,
+        summary=tool.summary,
+        effect=tool.effect,
+        risk=_risk(judgement),
+        args=proposal.args,
+        context=proposal.context,
+        opinion=judgement.opinion,
+    )
+    approval = approvals.open_approval(question, checkpoint_mac=checkpoint_mac, by=by)
+    first = approvals.current_revision(approval)
+    return Held(judgement.verdict, first.ruling.public_id, first.args_digest, None, approval.public_id, judgement.reason)
+
+
+def _risk(judgement: Judgement) -> str:
+    """The rule's own word, else what the tool's hints suggest: a hint may raise the care that is taken, never lower a rule's."""
+    rule = judgement.opinion.rule or {}
+    return rule.get("risk") or judgement.proposal.tool.risk or "medium"
+
+
+def _rule(judgement: Judgement, checkpoint_mac: str, by: str) -> Held:
+    proposal, opinion = judgement.proposal, judgement.opinion
+    header, digest = {}, ""
+    if opinion.verdict == Ruling.Verdict.ALLOW:
+        header = approvals.make_header(
+            proposal.workspace_id,
+            approval="",
+            revision=1,
+            definition=proposal.tool.definition_digest,
+            expiry="",
+            policy_version=opinion.policy_version,
+            rule=opinion.rule_id,
+        )
+        digest = canonical.action_digest(header, proposal.args)
+    ruling = policies.write_ruling(
+        args=proposal.args,
+        subject=proposal.subject,
+        chain=proposal.chain,
+        verdict=opinion.verdict,
+        reason=opinion.reason,
+        tool=proposal.tool.name,
+        agent=proposal.agent,
+        definition_digest=proposal.tool.definition_digest,
+        policy_version=opinion.policy_version,
+        rule_id=opinion.rule_id,
+        rule=opinion.rule or {},
+        header=header,
+        digest=digest,
+    )
+    body = {"subject": proposal.subject, "verdict": opinion.verdict, "tool": proposal.tool.name, "rule": opinion.rule_id}
+    body |= {"policy_version": str(opinion.policy_version), "args_digest": ruling.args_digest, "digest": digest}
+    entries.append(proposal.workspace_id, proposal.chain, "call.ruled", body | {"checkpoint_mac": checkpoint_mac}, by=by)
+    return Held(opinion.verdict, ruling.public_id, ruling.args_digest, digest or None, None, opinion.reason)
+
+
+# At the moment of dispatch
+
+
+def clearance(workspace_id: UUID, subject: str, digest: str) -> Cleared | NotCleared:
+    """The stored bytes and the header of the digest, after everything is checked once more: the ruling's and the votes'
+    authentication codes, the approval's status and deadline, the voters' rights today, and the policy in force today."""
+    ruling = Ruling.objects.filter(workspace_id=workspace_id, subject=subject, digest=digest).exclude(digest="").first()
+    if ruling is None or not ruling.holds():
+        return NotCleared("tampered", "No ruling that Placet wrote covers this call.")
+    try:
+        args = ruling.clear_args()
+    except sealing.Tampered:
+        return NotCleared("tampered", "The arguments are not the ones that were judged.")
+    if canonical.action_digest(ruling.header, args) != digest:
+        return NotCleared("tampered", "The arguments are not the ones the digest names.")
+    if ruling.verdict == Ruling.Verdict.REQUIRE_APPROVAL:
+        problem = _unapproved(workspace_id, ruling, args)
+    else:
+        problem = _no_longer_allowed(ruling, args)
+    return problem or Cleared(ruling.header, args, ruling.tool, ruling.definition_digest)
+
+
+def _no_longer_allowed(ruling: Ruling, args: bytes) -> NotCleared | None:
+    if ruling.verdict != Ruling.Verdict.ALLOW:
+        return NotCleared("not_allowed", "Policy did not allow this call.")
+    opinion = policies.judge(ruling.workspace_id, tool=ruling.tool, agent=ruling.agent, args=canonical.parse(args))
+    if opinion.verdict == "allow":
+        return None
+    return NotCleared("policy_changed", f"Policy no longer allows this call outright. {opinion.reason}".strip())
+
+
+def _unapproved(workspace_id: UUID, ruling: Ruling, args: bytes) -> NotCleared | None:
+    key = rows.parse_id("apr", ruling.header.get("approval", ""))
+    approval = Approval.objects.filter(workspace_id=workspace_id, pk=key, subject=ruling.subject).first() if key else None
+    if approval is None or approval.status != Approval.Status.APPROVED or approval.revision != ruling.revision:
+        return NotCleared("not_approved", "This call is not approved.")
+    fresh = approvals.instant(rows.now()) < str(ruling.header["expiry"])
+    if not fresh:
+        return NotCleared("expired", "The approval ran out before the call could run.")
+    revision = Revision.objects.select_related("ruling").get(approval=approval, number=ruling.revision)
+    return _votes_fall_short(approval, revision, ruling, args)
+
+
+def _votes_fall_short(approval: Approval, revision: Revision, ruling: Ruling, args: bytes) -> NotCleared | None:
+    try:
+        votes = decisions.valid_votes(approval, revision)
+    except Forged as fault:
+        return NotCleared("tampered", str(fault))
+    rules: list[dict[str, Any]] = [ruling.rule]
+    opinion = policies.judge(approval.workspace_id, tool=ruling.tool, agent=ruling.agent, args=canonical.parse(args))
+    if opinion.verdict == "deny":
+        return NotCleared("policy_changed", f"Policy now refuses this call. {opinion.reason}".strip())
+    if opinion.verdict == "require_approval" and opinion.rule:
+        rules.append(opinion.rule)
+    for rule in rules:
+        if decisions.seats_filled(approval, rule, votes) < len(policies.seats(rule)):
+            return NotCleared("votes_fall_short", f"The votes no longer meet rule {rule['id']}.")
+    return None
+
+
+def report(
+    workspace_id: UUID, chain: str, subject: str, outcome: str, *, note: str = "", checkpoint_mac: str = ""
+) -> None:
+    """Say what became of a call: executed, failed or unknown. Inside the transaction of the result, before the run is locked."""
+    approvals.report(workspace_id, chain, subject, outcome, note=note, checkpoint_mac=checkpoint_mac)
+
+
+def withdraw(workspace_id: UUID, chain: str, *, by: str, person_id: UUID | None = None, reason: str) -> int:
+    """Cancel all that a chain still asks. Before its run is touched: the lock order is approval, then run."""
+    person = Person.objects.filter(pk=person_id).first() if person_id else None
+    with rows.within(workspace_id):
+        return approvals.cancel_open(workspace_id, chain, by=by, person=person, reason=reason)
+
+
+def expire_due(limit: int = 100) -> int:
+    """End the approvals that are past their deadline. For the sweep."""
+    return approvals.expire_due(limit)
+
+
+def resolution(workspace_id: UUID, subject: str) -> Resolution | None:
+    """How the approval of a subject ended, None while it is open. For the sweep's repair of a lost wake."""
+    return approvals.resolution(workspace_id, subject)
+
+
+# People
+
+
+def may(person: Any, right: str, thing: models.Model) -> bool:
+    """Whether the person holds the right on this thing now."""
+    return people.may(person, right, thing)
+
+
+def workspace_of(person: Any, slug: str) -> Workspace | None:
+    """The workspace of this slug, if the person belongs to it."""
+    return people.workspace_of(person, slug)
+
+
+def workspace_named(slug: str) -> Workspace | None:
+    """The workspace of this slug, for commands that an operator runs."""
+    return Workspace.objects.filter(slug=slug).first()
+
+
+def person_named(email: str) -> Person | None:
+    """The active person with this address, for commands that an operator runs."""
+    return Person.objects.filter(email=email.lower(), is_active=True).first()
+
+
+def names(keys: Iterable[UUID]) -> dict[UUID, str]:
+    """The names of these people."""
+    return people.names(set(keys))

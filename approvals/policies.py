@@ -1,0 +1,300 @@
+"""Policy: a versioned document of ordered rules per workspace, and what it says of one proposed call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db import models
+
+from approvals import people, policy_documents, rows, schemas
+from approvals.ledger import canonical, entries, keys, sealing
+from approvals.people import Person, Team, Workspace
+from approvals.policy_documents import PolicyFault as PolicyFault
+from approvals.policy_documents import read_document as read_document
+
+
+class Policy(rows.Row):
+    """One version of a workspace's policy. The highest version is in force; no row is ever changed."""
+
+    PREFIX = "pol"
+    WRITE_ONCE = True
+
+    version = models.PositiveIntegerField()
+    document = models.BinaryField()
+    digest = models.CharField(max_length=64)
+    author = models.ForeignKey(Person, models.PROTECT, null=True, related_name="+")
+    mac = models.BinaryField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["workspace", "version"], name="one_policy_of_a_version")]
+
+    @property
+    def rules(self) -> list[dict[str, Any]]:
+        """The rules in their order, with every default written out. Raises Forged when the row is not as it was saved."""
+        if canonical.sha256_hex(bytes(self.document)) != self.digest or not keys.holds("policy", _signed(self), self.mac):
+            raise Forged(f"Version {self.version} of the policy is not as it was saved.")
+        document: dict[str, Any] = canonical.parse(bytes(self.document))
+        return document["rules"]
+
+
+class Forged(Exception):
+    """A row whose authentication code does not hold: somebody wrote to the database past Placet."""
+
+
+class Ruling(rows.Row):
+    """What policy said of exactly these arguments: one for every proposed call and one for every accepted edit of it.
+
+    ``rule`` is the rule as it stood, the bar that people must meet; ``header`` and the arguments hash to ``digest``.
+    """
+
+    PREFIX = "rul"
+    WRITE_ONCE = True
+
+    class Verdict(models.TextChoices):
+        ALLOW = "allow"
+        DENY = "deny"
+        REQUIRE_APPROVAL = "require_approval"
+
+    subject = models.CharField(max_length=40)
+    chain = models.CharField(max_length=40)
+    revision = models.PositiveIntegerField(default=1)
+    verdict = models.CharField(max_length=16, choices=Verdict.choices)
+    reason = models.TextField(blank=True)
+    tool = models.CharField(max_length=200)
+    agent = models.CharField(max_length=120)
+    definition_digest = models.CharField(max_length=64)
+    policy_version = models.PositiveIntegerField(default=0)
+    rule_id = models.CharField(max_length=80, blank=True)
+    rule = models.JSONField(default=dict)
+    header = models.JSONField(default=dict)
+    args = models.BinaryField()
+    args_digest = models.CharField(max_length=64)
+    digest = models.CharField(max_length=64, blank=True)
+    mac = models.BinaryField()
+
+    class Meta:
+        indexes = [models.Index(fields=["workspace", "subject"], name="rulings_of_a_subject")]
+
+    def holds(self) -> bool:
+        """Whether the row is as it was written."""
+        return keys.holds("ruling", _signed_ruling(self), self.mac)
+
+    def clear_args(self) -> bytes:
+        """The exact bytes that were judged. Raises sealing.Tampered when they are not those."""
+        return sealing.unseal(self.workspace_id, self.args, place=_place(self.pk))
+
+
+def _signed(policy: Policy) -> bytes:
+    return canonical.encode([str(policy.workspace_id), policy.pk.hex, policy.version, policy.digest])
+
+
+def _signed_ruling(ruling: Ruling) -> bytes:
+    named = ("subject", "chain", "revision", "verdict", "reason", "tool", "agent", "definition_digest", "policy_version")
+    fields = {name: getattr(ruling, name) for name in (*named, "rule_id", "rule", "header", "args_digest", "digest")}
+    return canonical.encode({"id": ruling.pk.hex, "workspace": str(ruling.workspace_id), **fields})
+
+
+def _place(key: UUID) -> str:
+    return f"approvals_ruling.args:{key.hex}"
+
+
+def write_ruling(*, args: bytes, **fields: Any) -> Ruling:
+    """Seal the arguments, sign the row and insert it; inside an open `rows.within`."""
+    ruling = Ruling(workspace_id=rows.in_scope(), args_digest=canonical.sha256_hex(args), **fields)
+    ruling.args = sealing.seal(ruling.workspace_id, args, place=_place(ruling.pk))
+    ruling.mac = keys.sign("ruling", _signed_ruling(ruling))
+    ruling.save(force_insert=True)
+    return ruling
+
+
+# Questions
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """What the policy in force says of one call. ``rule`` is None where no rule matched."""
+
+    verdict: str
+    reason: str
+    policy_version: int
+    rule: dict[str, Any] | None = None
+
+    @property
+    def rule_id(self) -> str:
+        return self.rule["id"] if self.rule else ""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One rule tried on a call: whether it matches and, in a sentence, why."""
+
+    rule_id: str
+    matches: bool
+    why: str
+
+
+def current(workspace_id: UUID) -> Policy | None:
+    """The policy in force."""
+    return Policy.objects.filter(workspace_id=workspace_id).order_by("-version").first()
+
+
+def current_version(workspace_id: UUID) -> int:
+    """The version in force, 0 where there is none."""
+    version = Policy.objects.filter(workspace_id=workspace_id).aggregate(models.Max("version"))["version__max"]
+    return version or 0
+
+
+def judge(workspace_id: UUID, *, tool: str, agent: str, args: Any) -> Opinion:
+    """What the policy in force says: the verdict of the first rule that matches. What no rule names is denied, and so is
+    everything when a condition cannot be judged or the policy was tampered with. Never raises for a domain answer."""
+    policy = current(workspace_id)
+    if policy is None:
+        return Opinion("deny", "This workspace has no policy yet, so no call is allowed.", 0)
+    try:
+        rules = policy.rules
+    except Forged as fault:
+        return Opinion("deny", str(fault), policy.version)
+    for rule in rules:
+        matches, why = try_rule(rule, tool=tool, agent=agent, args=args)
+        if matches is None:
+            return Opinion("deny", f"Rule {rule['id']} cannot be judged: {why}", policy.version, rule)
+        if matches:
+            return Opinion(rule["verdict"], rule["reason"], policy.version, rule)
+    return Opinion("deny", f"No rule of policy version {policy.version} names {tool} with these arguments.", policy.version)
+
+
+def explain(workspace_id: UUID, *, tool: str, agent: str, args: Any) -> tuple[Opinion, list[Trial]]:
+    """The opinion, and every rule up to the deciding one with the reason why it matched or not."""
+    policy = current(workspace_id)
+    opinion = judge(workspace_id, tool=tool, agent=agent, args=args)
+    trials: list[Trial] = []
+    for rule in policy.rules if policy else []:
+        matches, why = try_rule(rule, tool=tool, agent=agent, args=args)
+        trials.append(Trial(rule["id"], bool(matches), why))
+        if matches is not False:
+            break
+    return opinion, trials
+
+
+def try_rule(rule: Mapping[str, Any], *, tool: str, agent: str, args: Any) -> tuple[bool | None, str]:
+    """Whether a rule matches, and why; None when its condition ran out of its budget, which counts as no permission."""
+    match = rule["match"]
+    if "tool" in match and tool not in match["tool"]:
+        return False, f"it names {_listed(match['tool'])}, not {tool}"
+    if "agent" in match and agent not in match["agent"]:
+        return False, f"it names the agent {_listed(match['agent'])}, not {agent}"
+    faults = schemas.validate(match["when"], args) if "when" in match else ()
+    if any(fault.rule == "budget" for fault in faults):
+        return None, "its condition took too long on these arguments"
+    if faults:
+        return False, f"{faults[0].pointer or 'the arguments'}: {faults[0].message}"
+    return True, "tool, agent and arguments match"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " or ".join(names)
+
+
+# Who can fill the seats of a rule
+
+
+def seats(rule: Mapping[str, Any]) -> list[str]:
+    """One team slug for each yes that the rule needs."""
+    return [need["team"] for need in rule["approvals"] for _ in range(need["count"])]
+
+
+def filled(needed: Sequence[str], teams_of: Iterable[set[str]]) -> int:
+    """How many seats these people fill at most, each person one seat (maximum matching by augmenting paths)."""
+    holder: dict[int, int] = {}
+    voters = list(teams_of)
+
+    def place(voter: int, seen: set[int]) -> bool:
+        for seat, team in enumerate(needed):
+            if team in voters[voter] and seat not in seen:
+                seen.add(seat)
+                if seat not in holder or place(holder[seat], seen):
+                    holder[seat] = voter
+                    return True
+        return False
+
+    return sum(place(voter, set()) for voter in range(len(voters)))
+
+
+def eligible(workspace_id: UUID, rule: Mapping[str, Any], *, without: Iterable[UUID] = ()) -> dict[UUID, set[str]]:
+    """Who may decide under the rule today, with the teams they may decide for."""
+    teams: dict[UUID, set[str]] = {}
+    slugs = {need["team"] for need in rule["approvals"]}
+    for team in Team.objects.filter(workspace_id=workspace_id, slug__in=slugs):
+        for person in people.deciders(team):
+            teams.setdefault(person.pk, set()).add(team.slug)
+    return {key: held for key, held in teams.items() if key not in set(without)}
+
+
+def satisfiable(workspace_id: UUID, rule: Mapping[str, Any], *, without: Iterable[UUID] = ()) -> bool:
+    """Whether enough people are left to meet the rule."""
+    needed = seats(rule)
+    return filled(needed, eligible(workspace_id, rule, without=without).values()) == len(needed)
+
+
+def stricter(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
+    """The bar of two rules together: an edit may raise what people must meet and never lowers it."""
+    counts = {need["team"]: need["count"] for need in before["approvals"]}
+    for need in after["approvals"]:
+        counts[need["team"]] = max(need["count"], counts.get(need["team"], 0))
+    kept = [word for word in before["allowed_decisions"] if word in after["allowed_decisions"] or word == "reject"]
+    return {
+        **before,
+        "id": after["id"],
+        "reason": after["reason"],
+        "approvals": [{"team": team, "count": count} for team, count in counts.items()],
+        "prevent_self_review": before["prevent_self_review"] or after["prevent_self_review"],
+        "editor_may_approve": before["editor_may_approve"] and after["editor_may_approve"],
+        "allowed_decisions": kept,
+        "editable": _both(before["editable"], after["editable"]),
+    }
+
+
+def _both(one: list[str] | None, other: list[str] | None) -> list[str] | None:
+    if one is None or other is None:
+        return other if one is None else one
+    return [pointer for pointer in one if pointer in other]
+
+
+# Verbs
+
+
+def load(workspace: Workspace, text: str | bytes, *, by: str, author: Person | None = None) -> Policy:
+    """Check a document (YAML or JSON) and put it in force as the next version; the same document again changes nothing.
+
+    Raises PolicyFault, naming the place and the rule, for a document that is malformed, names an unknown team, or has a rule
+    that nobody can satisfy.
+    """
+    document = read_document(text)
+    encoded = canonical.encode(document)
+    with rows.within(workspace):
+        Workspace.objects.select_for_update().get(pk=workspace.pk)
+        _check_people(workspace.pk, document["rules"])
+        last = current(workspace.pk)
+        if last and bytes(last.document) == encoded:
+            return last
+        policy = Policy(workspace=workspace, version=(last.version if last else 0) + 1, document=encoded, author=author)
+        policy.digest = canonical.sha256_hex(encoded)
+        policy.mac = keys.sign("policy", _signed(policy))
+        policy.save(force_insert=True)
+        entries.append(workspace.pk, "workspace", "policy.loaded", {"version": policy.version, "digest": policy.digest}, by=by)
+    return policy
+
+
+def _check_people(workspace_id: UUID, rules: Sequence[Mapping[str, Any]]) -> None:
+    known = set(Team.objects.filter(workspace_id=workspace_id).values_list("slug", flat=True))
+    for index, rule in enumerate(rules):
+        for place, need in enumerate(rule["approvals"]):
+            if need["team"] not in known:
+                pointer = f"/rules/{index}/approvals/{place}/team"
+                raise PolicyFault(pointer, "team", f"The workspace has no team {need['team']}.")
+        if not satisfiable(workspace_id, rule):
+            message = f"Rule {rule['id']} needs {len(seats(rule))} people, and fewer may decide: nobody could satisfy it."
+            raise PolicyFault(f"/rules/{index}/approvals", "satisfiable", message)
