@@ -27,7 +27,7 @@ class Command(BaseCommand):
         show.add_argument("--version", type=int, dest="number", help="an older version")
         explain = words.add_parser("explain", help="say which rule applies to a call, and why")
         explain.add_argument("tool")
-        explain.add_argument("args", help="a file with the arguments as JSON, or - for standard input")
+        explain.add_argument("file", metavar="args", help="a file with the arguments as JSON, or - for standard input")
         explain.add_argument("--agent", default="", help="the agent that would propose it")
         for word in (load, show, explain):
             _add_workspace(word)
@@ -53,9 +53,9 @@ class Command(BaseCommand):
 
     def _explain(self, workspace: Workspace, options: dict[str, Any]) -> None:
         try:
-            args = schemas.read_arguments(_read(options["args"]))
+            args = schemas.read_arguments(_read(options["file"]))
         except canonical.Unrepresentable as fault:
-            raise CommandError(f"{options['args']}: {fault}") from fault
+            raise CommandError(f"{options['file']}: {fault}") from fault
         opinion, trials = policies.explain(workspace.pk, tool=options["tool"], agent=options["agent"], args=args)
         for trial in trials:
             self.stdout.write(f"{'*' if trial.matches else ' '} {trial.rule_id}: {trial.why}")
