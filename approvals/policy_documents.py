@@ -106,7 +106,7 @@ _Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _mapping
 
 def read_document(text: str | bytes) -> dict[str, Any]:
     """The document with every default written out. Raises PolicyFault for anything that is not a policy."""
-    document = _parse(text)
+    document = parse(text)
     _hold_to(SCHEMA, document, "")
     seen: set[str] = set()
     rules = []
@@ -120,7 +120,8 @@ def read_document(text: str | bytes) -> dict[str, Any]:
     return {"policy": FORMAT, "rules": rules}
 
 
-def _parse(text: str | bytes) -> Any:
+def parse(text: str | bytes) -> Any:
+    """The value of a YAML or JSON text, read strictly. Raises PolicyFault with the line or place."""
     raw = text.encode() if isinstance(text, str) else bytes(text)
     try:
         if raw.lstrip()[:1] == b"{":

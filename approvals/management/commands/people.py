@@ -32,10 +32,14 @@ class Command(BaseCommand):
         load.add_argument("--passwords", type=Path, help="a JSON file: {people: {e-mail: password}}, for new people")
         load.add_argument("--set-passwords", action="store_true", help="give these passwords to known people as well")
         for verb in ("grant", "revoke"):
-            right = verbs.add_parser(verb, help=f"{verb} a right, for example: {verb} dana@example.com decide team:finance")
+            right = verbs.add_parser(
+                verb, help=f"{verb} a right, for example: {verb} dana@example.com decide team:finance"
+            )
             right.add_argument("email")
             right.add_argument("right", choices=["decide", "operate", "audit", "administer"])
-            right.add_argument("thing", help="workspace, team:SLUG, or app.model:NAME such as runtime.agent:refund-desk")
+            right.add_argument(
+                "thing", help="workspace, team:SLUG, or app.model:NAME such as runtime.agent:refund-desk"
+            )
             right.add_argument("--workspace", required=True, metavar="SLUG")
         listing = verbs.add_parser("list", help="the members of a workspace and what they may do")
         listing.add_argument("--workspace", required=True, metavar="SLUG")
@@ -46,7 +50,9 @@ class Command(BaseCommand):
     def _load(self, *, file: Path, passwords: Path | None, set_passwords: bool, **_: Any) -> None:
         try:
             wanted = cast.read(Path(file).read_bytes())
-            given = cast.held_to(PASSWORDS, canonical.parse(Path(passwords).read_bytes()))["people"] if passwords else {}
+            given = (
+                cast.held_to(PASSWORDS, canonical.parse(Path(passwords).read_bytes()))["people"] if passwords else {}
+            )
             cast.load(wanted, passwords=given, set_passwords=set_passwords, by=SYSTEM)
         except (OSError, canonical.Unrepresentable, cast.CastFault) as fault:
             raise CommandError(str(fault)) from fault
