@@ -1,0 +1,15 @@
+"""The runtime app: what it does when the process boots."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from django.apps import AppConfig
+
+
+class RuntimeConfig(AppConfig):
+    name = "runtime"
+
+    def ready(self) -> None:
+        import_module("runtime.celery")
+        import_module("runtime.checks")

@@ -1,0 +1,27 @@
+"""The Celery application. Messages are hints that carry an id; PostgreSQL is the queue (`docs`: they may be lost or repeated)."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from celery import Celery
+from celery.signals import setup_logging, task_prerun
+from django.db import close_old_connections
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "runtime.settings")
+
+app = Celery("placet")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.autodiscover_tasks(["runtime"])
+
+
+@setup_logging.connect(weak=False)
+def _keep_our_logging(**_: Any) -> None:
+    """Celery configures no logging of its own: Django's setup already did."""
+
+
+@task_prerun.connect(weak=False)
+def _drop_dead_connections(**_: Any) -> None:
+    # Connections live on between tasks. Without this every task of a thread fails after the database was restarted.
+    close_old_connections()

@@ -1,0 +1,1 @@
+"""What is checked when a process starts."""

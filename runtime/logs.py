@@ -1,0 +1,61 @@
+"""Logs: one line per event, through structlog. No bodies, no query strings, no arguments, no secrets."""
+
+from __future__ import annotations
+
+import logging.config
+from collections.abc import Mapping
+from typing import Any, Final
+
+import structlog
+from django.http import HttpRequest
+from django_structlog.middlewares import RequestMiddleware
+
+LEVELS: Final = ("DEBUG", "INFO", "WARNING", "ERROR")
+SHARED: Final[list[structlog.typing.Processor]] = [
+    structlog.contextvars.merge_contextvars,
+    structlog.stdlib.add_log_level,
+    structlog.stdlib.add_logger_name,
+    structlog.processors.TimeStamper(fmt="iso", utc=True),
+    structlog.processors.StackInfoRenderer(),
+]
+
+
+class RequestLog(RequestMiddleware):  # type: ignore[misc]
+    """Logs each request by method and path. The query string stays out: links may carry a token there."""
+
+    @staticmethod
+    def format_request(request: HttpRequest) -> str:
+        return f"{request.method} {request.path}"
+
+
+def configure(wanted: Mapping[str, Any]) -> None:
+    """Set up logging for this process; `wanted` holds `level` and `json` (settings.LOGGING)."""
+    renderer: list[structlog.typing.Processor] = (
+        [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
+        if wanted["json"]
+        else [structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback)]
+    )
+    formatter = {
+        "()": structlog.stdlib.ProcessorFormatter,
+        "foreign_pre_chain": SHARED,
+        "processors": [structlog.stdlib.ProcessorFormatter.remove_processors_meta, *renderer],
+    }
+    logging.config.dictConfig(
+        {
+            "version": 1,
+            "disable_existing_loggers": False,
+            "formatters": {"line": formatter},
+            "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+            "root": {"handlers": ["stderr"], "level": wanted["level"]},
+            # A parse error or a slow query logged by a library may quote what it was given: warnings and above only.
+            "loggers": {
+                name: {"level": "WARNING"} for name in ("httpx", "httpcore", "asyncio", "kombu", "amqp", "django.db")
+            },
+        }
+    )
+    structlog.configure(
+        processors=[structlog.stdlib.filter_by_level, *SHARED, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=True,
+    )
