@@ -1,11 +1,10 @@
-"""Approvals: what people are asked, the revisions they vote on, and how an approval opens, changes and ends."""
+"""Approvals: what people are asked, and how an approval opens, changes and ends."""
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any, ClassVar
 from uuid import UUID
 
@@ -15,15 +14,16 @@ from django.db import models
 from django.utils.module_loading import import_string
 
 from approvals import policies, rows
-from approvals.ledger import canonical, entries, keys, sealing
+from approvals.ledger import canonical, entries, sealing
 from approvals.people import Person
-from approvals.policies import Forged, Ruling
+from approvals.revisions import add_revision, args_of, bar_of, current_revision, revisions
 
-HEADER_FORMAT = 1
+__all__ = ["Approval", "Resolution", "add_revision", "args_of", "bar_of", "current_revision", "revisions"]
 
 
 class Approval(rows.Row):
-    """One question to people: may exactly these bytes run? Everything a channel needs to show and judge it is in the row.
+    """One question to people: may exactly these bytes run? Everything a channel needs to show and judge it is in the
+    row.
 
     ``rule`` is a copy for display; the bar that counts is the one in the ruling of the revision, which is signed.
     """
@@ -81,10 +81,14 @@ class Approval(rows.Row):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["workspace", "subject"], condition=models.Q(status="pending"), name="one_open_approval_of_a_subject"
+                fields=["workspace", "subject"],
+                condition=models.Q(status="pending"),
+                name="one_open_approval_of_a_subject",
             ),
             models.CheckConstraint(
-                condition=models.Q(status__in=["pending", "approved", "answered", "rejected", "expired", "cancelled", "superseded"]),
+                condition=models.Q(
+                    status__in=["pending", "approved", "answered", "rejected", "expired", "cancelled", "superseded"]
+                ),
                 name="approval_status_is_known",
             ),
         ]
@@ -100,26 +104,10 @@ class Approval(rows.Row):
         return self.public_id
 
 
-class Revision(rows.Row):
-    """The exact bytes that people vote on: the first as the agent proposed them, each later one as an editor left them."""
-
-    PREFIX = "rev"
-    WRITE_ONCE = True
-
-    approval = models.ForeignKey(Approval, models.PROTECT, related_name="revisions")
-    number = models.PositiveIntegerField()
-    editor = models.ForeignKey(Person, models.PROTECT, null=True, related_name="+")
-    ruling = models.OneToOneField(Ruling, models.PROTECT, related_name="+")
-    args_digest = models.CharField(max_length=64)
-    digest = models.CharField(max_length=64)
-
-    class Meta:
-        constraints = [models.UniqueConstraint(fields=["approval", "number"], name="one_revision_of_a_number")]
-
-
 @dataclass(frozen=True)
 class Resolution:
-    """How an approval ended, as the machine that asked is told: ``digest`` names the approved bytes, None for any other end."""
+    """How an approval ended, as the machine that asked is told: ``digest`` names the approved bytes, None for any
+    other end."""
 
     workspace_id: UUID
     subject: str
@@ -138,33 +126,11 @@ class Resolution:
 
 
 def context_of(approval: Approval) -> dict[str, Any]:
-    """What the agent said beside the call: ``reason``, ``messages`` and ``title``, all of it unverified. Raises Tampered."""
+    """What the agent said beside the call: ``reason``, ``messages`` and ``title``, all of it unverified. Raises
+    Tampered."""
     clear = sealing.unseal(approval.workspace_id, approval.context, place=_context_place(approval.pk))
     context: dict[str, Any] = canonical.parse(clear)
     return context
-
-
-def revisions(approval: Approval) -> list[Revision]:
-    """Every revision, oldest first, with its ruling and editor."""
-    return list(approval.revisions.select_related("ruling", "editor").order_by("number"))
-
-
-def current_revision(approval: Approval) -> Revision:
-    """The revision that people vote on now."""
-    return approval.revisions.select_related("ruling", "editor").get(number=approval.revision)
-
-
-def args_of(revision: Revision) -> bytes:
-    """The exact argument bytes of a revision. Raises Tampered when they are not the ones that were sealed."""
-    return revision.ruling.clear_args()
-
-
-def bar_of(revision: Revision) -> dict[str, Any]:
-    """The rule that a revision has to meet, from its signed ruling. Raises Forged."""
-    if not revision.ruling.holds() or revision.ruling.digest != revision.digest:
-        raise Forged(f"The ruling of revision {revision.number} is not as it was written.")
-    rule: dict[str, Any] = revision.ruling.rule
-    return rule
 
 
 def resolution(workspace_id: UUID, subject: str) -> Resolution | None:
@@ -204,7 +170,19 @@ def open_approval(question: Question, *, checkpoint_mac: str, by: str) -> Approv
     """Ask people: the approval, its first revision and ruling, and the ledger entry, inside an open `rows.within`."""
     rule = question.opinion.rule
     assert rule is not None, "only a rule asks people"
-    copied = ("subject", "chain", "agent", "requester_id", "tool", "tool_title", "definition_digest", "schema", "summary", "effect", "risk")
+    copied = (
+        "subject",
+        "chain",
+        "agent",
+        "requester_id",
+        "tool",
+        "tool_title",
+        "definition_digest",
+        "schema",
+        "summary",
+        "effect",
+        "risk",
+    )
     approval = Approval(
         workspace_id=rows.in_scope(),
         **{name: getattr(question, name) for name in copied},
@@ -217,7 +195,12 @@ def open_approval(question: Question, *, checkpoint_mac: str, by: str) -> Approv
     )
     approval.save(force_insert=True)
     first = add_revision(approval, question.args, rule, number=1, editor=None, policy_version=approval.policy_version)
-    record(approval, "approval.opened", {"digest": first.digest, "rule": rule["id"], "checkpoint_mac": checkpoint_mac}, by=by)
+    record(
+        approval,
+        "approval.opened",
+        {"digest": first.digest, "rule": rule["id"], "checkpoint_mac": checkpoint_mac},
+        by=by,
+    )
     rows.publish(approval.workspace_id, approval.public_id)
     return approval
 
@@ -225,56 +208,6 @@ def open_approval(question: Question, *, checkpoint_mac: str, by: str) -> Approv
 def _bar_columns(rule: Mapping[str, Any]) -> dict[str, Any]:
     needed = policies.seats(rule)
     return {"rule": rule, "rule_id": rule["id"], "required": len(needed), "teams": sorted(set(needed))}
-
-
-def add_revision(
-    approval: Approval, args: bytes, rule: dict[str, Any], *, number: int, editor: Person | None, policy_version: int
-) -> Revision:
-    """Write the bytes of a revision with the ruling that covers them; the caller moves ``approval.revision``."""
-    header = make_header(
-        approval.workspace_id,
-        approval=approval.public_id,
-        revision=number,
-        definition=approval.definition_digest,
-        expiry=instant(approval.expires_at),
-        policy_version=policy_version,
-        rule=rule["id"],
-    )
-    ruling = policies.write_ruling(
-        args=args,
-        subject=approval.subject,
-        chain=approval.chain,
-        revision=number,
-        verdict=Ruling.Verdict.REQUIRE_APPROVAL,
-        reason=rule["reason"],
-        tool=approval.tool,
-        agent=approval.agent,
-        definition_digest=approval.definition_digest,
-        policy_version=policy_version,
-        rule_id=rule["id"],
-        rule=rule,
-        header=header,
-        digest=canonical.action_digest(header, args),
-    )
-    return Revision.objects.create(
-        workspace_id=approval.workspace_id,
-        approval=approval,
-        number=number,
-        editor=editor,
-        ruling=ruling,
-        args_digest=ruling.args_digest,
-        digest=ruling.digest,
-    )
-
-
-def make_header(workspace_id: UUID, **fields: Any) -> dict[str, Any]:
-    """Everything the digest of an action covers beside the arguments; the salt keeps equal actions apart."""
-    return {"format": HEADER_FORMAT, "workspace": workspace_id.hex, "salt": secrets.token_hex(16), **fields}
-
-
-def instant(moment: datetime) -> str:
-    """A time as it is hashed: UTC, microseconds."""
-    return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def raise_bar(approval: Approval, rule: dict[str, Any], *, revision: int, policy_version: int) -> None:
@@ -286,10 +219,19 @@ def raise_bar(approval: Approval, rule: dict[str, Any], *, revision: int, policy
 
 
 def settle(
-    approval: Approval, status: str, *, by: str, person: Person | None = None, message: str = "", where: models.Q | None = None
+    approval: Approval,
+    status: str,
+    *,
+    by: str,
+    person: Person | None = None,
+    message: str = "",
+    where: models.Q | None = None,
 ) -> bool:
-    """End a pending approval and tell the machine that asked, in the same transaction. False if it was settled already."""
-    if not rows.move(Approval, approval.pk, frm="pending", to=status, where=where, decided_at=rows.Now(), decided_by=person):
+    """End a pending approval and tell the machine that asked, in the same transaction. False if it was settled
+    already."""
+    if not rows.move(
+        Approval, approval.pk, frm="pending", to=status, where=where, decided_at=rows.Now(), decided_by=person
+    ):
         return False
     approval.refresh_from_db()
     outcome = _resolution(approval, message, person.name if person else "")
@@ -318,7 +260,8 @@ def _resolved() -> Callable[[Resolution], None]:
 
 
 def expire_due(limit: int = 100) -> int:
-    """End what is past its deadline, by the database's clock, each approval in its own transaction. Returns how many ended."""
+    """End what is past its deadline, by the database's clock, each approval in its own transaction. Returns how many
+    ended."""
     due = Approval.objects.filter(status="pending", expires_at__lte=rows.NowOnce()).order_by("expires_at")[:limit]
     return sum(_expire(approval) for approval in due)
 
@@ -332,7 +275,9 @@ def _expire(approval: Approval) -> bool:
 def cancel_open(workspace_id: UUID, chain: str, *, by: str, person: Person | None, reason: str) -> int:
     """Cancel whatever a chain still asks, oldest first. Returns how many approvals ended."""
     pending = Approval.objects.filter(workspace_id=workspace_id, chain=chain, status="pending").order_by("pk")
-    return sum(settle(approval, Approval.Status.CANCELLED, by=by, person=person, message=reason) for approval in pending)
+    return sum(
+        settle(approval, Approval.Status.CANCELLED, by=by, person=person, message=reason) for approval in pending
+    )
 
 
 def report(workspace_id: UUID, chain: str, subject: str, outcome: str, *, note: str, checkpoint_mac: str) -> None:
@@ -343,7 +288,11 @@ def report(workspace_id: UUID, chain: str, subject: str, outcome: str, *, note: 
     if outcome not in {Approval.Outcome.EXECUTED, Approval.Outcome.FAILED, Approval.Outcome.UNKNOWN}:
         raise ValueError(f"{outcome} is no outcome of a call.")
     body = {"subject": subject, "outcome": outcome, "checkpoint_mac": checkpoint_mac}
-    found = Approval.objects.filter(workspace_id=workspace_id, subject=subject, status="approved").order_by("-created_at").first()
+    found = (
+        Approval.objects.filter(workspace_id=workspace_id, subject=subject, status="approved")
+        .order_by("-created_at")
+        .first()
+    )
     if found is not None:
         open_outcomes = [Approval.Outcome.NONE, Approval.Outcome.UNKNOWN]
         columns = {"outcome": outcome, "outcome_note": note, "outcome_at": rows.Now()}
@@ -358,8 +307,3 @@ def record(approval: Approval, kind: str, body: dict[str, Any], *, by: str) -> N
     """One entry about an approval in the chain of its run."""
     named = {"approval": approval.public_id, "subject": approval.subject, "revision": approval.revision}
     entries.append(approval.workspace_id, approval.chain, kind, {**named, **body}, by=by)
-
-
-def sign_decision(fields: dict[str, Any]) -> bytes:
-    """The authentication code of a decision's fields."""
-    return keys.sign("decision", canonical.encode(fields))

@@ -1,27 +1,33 @@
-"""Decisions: `decide` is the only door for a verdict, whatever the channel; what stands here is all that lets a call run."""
+"""Decisions: `decide` is the only door for a verdict, whatever the channel; what stands here is all that lets a call
+run."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from django.db import models
 
-from approvals import approvals, edits, people, policies, rows, schemas
-from approvals.approvals import Approval, Revision
+from approvals import approvals, edits, policies, revisions, rows, schemas
+from approvals.approvals import Approval
 from approvals.ledger import canonical, keys, sealing
 from approvals.people import Person
-from approvals.policies import Forged
+from approvals.revisions import Revision
+from approvals.rulings import Forged
 from approvals.schemas import Fault
+from approvals.votes import Refused as Refused
+from approvals.votes import Standing as Standing
+from approvals.votes import refusal_of, seats_filled, too_late, valid_votes
+from approvals.votes import standing as standing
 
 MESSAGE_MAX = 4000
 """The longest comment, in characters."""
 
 
 class Decision(rows.Row):
-    """What one person said of one revision. Rows are only added; a person's last turn on a revision is the one that counts."""
+    """What one person said of one revision. Rows are only added; a person's last turn on a revision is the one that
+    counts."""
 
     PREFIX = "dec"
     WRITE_ONCE = True
@@ -60,7 +66,7 @@ def _signed(decision: Decision) -> dict[str, Any]:
         "workspace": decision.workspace_id.hex,
         "approval": decision.approval_id.hex,
         "person": decision.person_id.hex,
-        "decided_at": approvals.instant(decision.decided_at),
+        "decided_at": revisions.instant(decision.decided_at),
         **{name: getattr(decision, name) for name in named},
     }
 
@@ -80,38 +86,13 @@ def _place(key: UUID) -> str:
 
 @dataclass(frozen=True)
 class Decided:
-    """The verdict was taken: where the approval stands now. ``status`` is still pending while more people are needed."""
+    """The verdict was taken: where the approval stands now. ``status`` is still pending while more people are
+    needed."""
 
     status: str
     revision: int
     votes: int
     required: int
-
-
-@dataclass(frozen=True)
-class Refused:
-    """The verdict was not taken and nothing changed: a code for machines, a sentence for people, the fields at fault."""
-
-    code: str
-    message: str
-    faults: tuple[Fault, ...] = ()
-    pointer: str | None = None
-
-
-@dataclass(frozen=True)
-class Standing:
-    """Where an approval and one person stand to each other, for the page: may they decide, and if not, why not."""
-
-    may: bool
-    reason: str
-    code: str
-    votes: list[Decision] = field(default_factory=list)
-    filled: int = 0
-    required: int = 0
-    voted: bool = False
-    others: list[Person] = field(default_factory=list)
-    may_edit: bool = False
-    editing_approves: bool = False
 
 
 # Questions
@@ -120,102 +101,6 @@ class Standing:
 def decisions_of(approval: Approval) -> list[Decision]:
     """Every decision on every revision, in the order they were made, with the person."""
     return list(approval.decisions.select_related("person").order_by("decided_at", "turn"))
-
-
-def valid_votes(approval: Approval, revision: Revision) -> list[Decision]:
-    """The yeses for a revision that count now: signed, for these bytes, the person's last turn, and not of one who may not."""
-    last: dict[UUID, Decision] = {}
-    given = Decision.objects.filter(approval=approval, revision=revision.number).select_related("person").order_by("turn")
-    for decision in given:
-        if decision.holds() and decision.digest == revision.digest:
-            last[decision.person_id] = decision
-    rule = approvals.bar_of(revision)
-    barred = _barred(approval, revision, rule)
-    yes = [vote for vote in last.values() if vote.verdict == "approve" and vote.person_id not in barred]
-    allowed = {key for key, teams in _teams(approval, rule, yes).items() if teams}
-    return [vote for vote in yes if vote.person_id in allowed]
-
-
-def seats_filled(approval: Approval, rule: dict[str, Any], votes: Iterable[Decision]) -> int:
-    """How many of the rule's seats these votes fill, by rights as they are now."""
-    return policies.filled(policies.seats(rule), _teams(approval, rule, votes).values())
-
-
-def _teams(approval: Approval, rule: dict[str, Any], votes: Iterable[Decision]) -> dict[UUID, set[str]]:
-    able = policies.eligible(approval.workspace_id, rule)
-    return {vote.person_id: able.get(vote.person_id, set()) for vote in votes}
-
-
-def _barred(approval: Approval, revision: Revision, rule: dict[str, Any]) -> set[UUID]:
-    """Those whose yes does not count: the person on whose behalf the agent asks, and the editor where the rule says so."""
-    barred = {approval.requester_id} if rule["prevent_self_review"] else set()
-    if not rule["editor_may_approve"]:
-        barred.add(revision.editor_id)
-    return {key for key in barred if key}
-
-
-def standing(approval: Approval, person: Person) -> Standing:
-    """Whether this person may decide now, why not, and what the approval still needs. Reads, and promises nothing."""
-    revision = approvals.current_revision(approval)
-    try:
-        rule = approvals.bar_of(revision)
-    except Forged as fault:
-        return Standing(False, str(fault), "tampered", required=approval.required)
-    votes = valid_votes(approval, revision)
-    refusal = _refusal(approval, revision, rule, person, "approve", votes)
-    able = policies.eligible(approval.workspace_id, rule, without=_barred(approval, revision, rule))
-    voted = {vote.person_id for vote in votes}
-    others = Person.objects.filter(pk__in=set(able) - voted - {person.pk}).order_by("name")
-    barred_from_edit = _refusal(approval, revision, rule, person, "edit", votes)
-    return Standing(
-        may=refusal is None,
-        reason=refusal.message if refusal else "",
-        code=refusal.code if refusal else "",
-        votes=votes,
-        filled=seats_filled(approval, rule, votes),
-        required=len(policies.seats(rule)),
-        voted=person.pk in voted,
-        others=list(others),
-        may_edit=barred_from_edit is None,
-        editing_approves=rule["editor_may_approve"],
-    )
-
-
-def _refusal(
-    approval: Approval, revision: Revision, rule: dict[str, Any], person: Person, verdict: str, votes: list[Decision]
-) -> Refused | None:
-    """Why this person may not give this verdict now; None if they may."""
-    if approval.status != Approval.Status.PENDING:
-        return too_late(approval)
-    if person.pk not in policies.eligible(approval.workspace_id, rule):
-        return Refused("not_allowed", f"Only {_teams_named(rule)} may decide this.")
-    if verdict not in rule["allowed_decisions"]:
-        return Refused("decision_not_allowed", f"Rule {rule['id']} does not allow to {verdict} this.")
-    if verdict != "reject" and rule["prevent_self_review"] and person.pk == approval.requester_id:
-        return Refused("self_review", "The agent asks on your behalf, so somebody else must approve it.")
-    if verdict == "approve" and not rule["editor_may_approve"] and person.pk == revision.editor_id:
-        return Refused("editor_cannot_approve", "You made this edit, so somebody else must approve it.")
-    if verdict == "approve" and any(vote.person_id == person.pk for vote in votes):
-        return Refused("already_voted", f"You approved revision {revision.number} already.")
-    return None
-
-
-def _teams_named(rule: dict[str, Any]) -> str:
-    return " and ".join(sorted({need["team"] for need in rule["approvals"]}))
-
-
-def too_late(approval: Approval) -> Refused:
-    """What somebody hears who comes after the end: who ended it, how and when."""
-    when = f"{approval.decided_at:%H:%M:%S} UTC on {approval.decided_at:%-d %B %Y}" if approval.decided_at else ""
-    who = approval.decided_by.name if approval.decided_by else ""
-    told = {
-        "approved": f"{who} gave the deciding yes at {when}.",
-        "rejected": f"{who} rejected it at {when}.",
-        "expired": f"It expired at {when}; nobody decided in time.",
-        "cancelled": f"It was cancelled at {when}.",
-        "superseded": f"It was replaced by a newer approval at {when}.",
-    }
-    return Refused("too_late", told.get(approval.status, f"It is {approval.status}."))
 
 
 # The verb
@@ -248,19 +133,23 @@ def decide(
 ) -> Decided | Refused:
     """Take one person's verdict on one revision, named by its number and digest, or say why not.
 
-    ``verdict`` is approve, reject or edit; ``edited`` are the arguments as JSON text, needed for edit alone; ``via`` is the
-    channel; a rejection needs a ``message``. Never raises for a domain answer, so that refused attempts are in the ledger too.
+    ``verdict`` is approve, reject or edit; ``edited`` are the arguments as JSON text, needed for edit alone; ``via``
+    is the channel; a rejection needs a ``message``. Never raises for a domain answer, so that refused attempts are in
+    the ledger too.
     """
     attempt = Attempt(by, verdict, revision, digest, via, message.strip(), edited)
     with rows.within(workspace_id):
-        answer = _lock_and_judge(workspace_id, approval_id, attempt)
-    return answer
+        return _lock_and_judge(workspace_id, approval_id, attempt)
 
 
 def _lock_and_judge(workspace_id: UUID, approval_id: UUID, attempt: Attempt) -> Decided | Refused:
     # The lock comes first: counting before locking leaves two last votes in and the approval pending.
     pending = Approval.objects.filter(
-        workspace_id=workspace_id, pk=approval_id, status="pending", revision=attempt.revision, expires_at__gt=rows.Now()
+        workspace_id=workspace_id,
+        pk=approval_id,
+        status="pending",
+        revision=attempt.revision,
+        expires_at__gt=rows.Now(),
     )
     locked = pending.update(touched=models.F("touched") + 1)
     approval = Approval.objects.select_related("decided_by").filter(workspace_id=workspace_id, pk=approval_id).first()
@@ -274,24 +163,27 @@ def _lock_and_judge(workspace_id: UUID, approval_id: UUID, attempt: Attempt) -> 
 
 
 def _missed(approval: Approval, attempt: Attempt) -> Refused:
-    """Why the lock found nothing: settled, edited meanwhile, or past its deadline though the sweep has not said so yet."""
+    """Why the lock found nothing: settled, edited meanwhile, or past its deadline though the sweep has not said so
+    yet."""
     if approval.status != Approval.Status.PENDING:
         return too_late(approval)
     if approval.revision != attempt.revision:
-        return Refused("stale_revision", f"It was edited while you read: revision {approval.revision} is the one to decide.")
+        return Refused(
+            "stale_revision", f"It was edited while you read: revision {approval.revision} is the one to decide."
+        )
     return Refused("too_late", f"It expired at {approval.expires_at:%H:%M:%S} UTC; nobody decided in time.")
 
 
 def _judge(approval: Approval, attempt: Attempt) -> Decided | Refused:
-    revision = approvals.current_revision(approval)
+    revision = revisions.current_revision(approval)
     try:
-        rule = approvals.bar_of(revision)
+        rule = revisions.bar_of(revision)
         votes = valid_votes(approval, revision)
     except Forged as fault:
         return Refused("tampered", str(fault))
     if attempt.verdict not in Decision.Verdict.values:
         return Refused("unknown_verdict", "A verdict is approve, reject or edit.", pointer="/verdict")
-    refusal = _refusal(approval, revision, rule, attempt.by, attempt.verdict, votes) or _badly_put(revision, attempt)
+    refusal = refusal_of(approval, revision, rule, attempt.by, attempt.verdict, votes) or _badly_put(revision, attempt)
     if refusal:
         return refusal
     if attempt.verdict == "reject":
@@ -329,9 +221,15 @@ def _write(approval: Approval, revision: Revision, attempt: Attempt, verdict: st
         decided_at=rows.now(),
     )
     decision.message = sealing.seal(decision.workspace_id, attempt.message.encode(), place=_place(decision.pk))
-    decision.mac = approvals.sign_decision(_signed(decision))
+    decision.mac = keys.sign("decision", canonical.encode(_signed(decision)))
     decision.save(force_insert=True)
-    body = {"verdict": verdict, "turn": turn, "digest": revision.digest, "via": attempt.via, "revision": revision.number}
+    body = {
+        "verdict": verdict,
+        "turn": turn,
+        "digest": revision.digest,
+        "via": attempt.via,
+        "revision": revision.number,
+    }
     body["message_digest"] = decision.message_digest
     approvals.record(approval, "decision.made", body, by=attempt.by.public_id)
     rows.publish(approval.workspace_id, approval.public_id)
@@ -362,7 +260,7 @@ def _edit(approval: Approval, revision: Revision, rule: dict[str, Any], attempt:
         edited = schemas.read_arguments(attempt.edited or b"")
     except canonical.Unrepresentable as fault:
         return Refused("invalid_edit", str(fault), (Fault(fault.pointer, fault.rule, fault.message),), fault.pointer)
-    before = canonical.parse(approvals.args_of(revision))
+    before = canonical.parse(revisions.args_of(revision))
     faults = edits.check(before, edited, approval.schema, editable=rule["editable"])
     if faults:
         return Refused("invalid_edit", f"{faults[0].pointer}: {faults[0].message}", faults, faults[0].pointer)
@@ -377,12 +275,13 @@ def _edit(approval: Approval, revision: Revision, rule: dict[str, Any], attempt:
 
 def _unchanged(approval: Approval, revision: Revision, rule: dict[str, Any], attempt: Attempt) -> Decided | Refused:
     """An edit that changes nothing is a plain approval, and is recorded so."""
-    refusal = _refusal(approval, revision, rule, attempt.by, "approve", valid_votes(approval, revision))
+    refusal = refusal_of(approval, revision, rule, attempt.by, "approve", valid_votes(approval, revision))
     return refusal or _approve(approval, revision, rule, attempt)
 
 
 def _bar_after(approval: Approval, rule: dict[str, Any], edited: Any, editor: Person) -> dict[str, Any] | Refused:
-    """The rule that the edited call has to meet: never a lower bar than before, a higher one where policy asks for it."""
+    """The rule that the edited call has to meet: never a lower bar than before, a higher one where policy asks for
+    it."""
     opinion = policies.judge(approval.workspace_id, tool=approval.tool, agent=approval.agent, args=edited)
     if opinion.verdict == "deny":
         return Refused("policy_refuses", f"Policy refuses the call as you edited it: {opinion.reason}")
@@ -392,7 +291,9 @@ def _bar_after(approval: Approval, rule: dict[str, Any], edited: Any, editor: Pe
         barred.add(editor.pk)
     if not policies.satisfiable(approval.workspace_id, merged, without={key for key in barred if key}):
         needed = len(policies.seats(merged))
-        return Refused("unsatisfiable", f"After your edit {needed} others would have to approve, and fewer are left to do so.")
+        return Refused(
+            "unsatisfiable", f"After your edit {needed} others would have to approve, and fewer are left to do so."
+        )
     return merged
 
 
@@ -400,9 +301,7 @@ def _open_revision(approval: Approval, old: Revision, rule: dict[str, Any], args
     voided = [vote.person.public_id for vote in valid_votes(approval, old)]
     _write(approval, old, attempt, "edit")
     version = policies.current_version(approval.workspace_id)
-    new = approvals.add_revision(
-        approval, args, rule, number=old.number + 1, editor=attempt.by, policy_version=version
-    )
+    new = revisions.add_revision(approval, args, rule, number=old.number + 1, editor=attempt.by, policy_version=version)
     approvals.raise_bar(approval, rule, revision=new.number, policy_version=version)
     body = {"digest": new.digest, "rule": rule["id"], "voided": voided}
     approvals.record(approval, "approval.revised", body, by=attempt.by.public_id)

@@ -9,11 +9,12 @@ from uuid import UUID
 
 from django.db import models
 
-from approvals import approvals, decisions, people, policies, rows, schemas
-from approvals.approvals import Approval, Resolution, Revision
+from approvals import approvals, people, policies, revisions, rows, rulings, schemas, votes
+from approvals.approvals import Approval, Resolution
 from approvals.ledger import canonical, entries, sealing
 from approvals.people import Person, Workspace
-from approvals.policies import Forged, Ruling
+from approvals.revisions import Revision
+from approvals.rulings import Forged, Ruling
 from approvals.schemas import Admission as Admission
 from approvals.schemas import Inadmissible as Inadmissible
 
@@ -37,8 +38,8 @@ __all__ = [
     "report",
     "resolution",
     "withdraw",
-    "workspace_of",
     "workspace_named",
+    "workspace_of",
 ]
 
 
@@ -57,7 +58,8 @@ class ToolFacts:
 
 @dataclass(frozen=True)
 class Proposal:
-    """One proposed use of a tool. ``args`` are canonical bytes; ``context`` holds reason, messages and title, unverified."""
+    """One proposed use of a tool. ``args`` are canonical bytes; ``context`` holds reason, messages and title,
+    unverified."""
 
     workspace_id: UUID
     subject: str
@@ -87,7 +89,8 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Held:
-    """What was written of a judgement. ``digest`` names the action where it is allowed outright, else it comes with the verdict."""
+    """What was written of a judgement. ``digest`` names the action where it is allowed outright, else it comes with
+    the verdict."""
 
     verdict: str
     ruling_id: str
@@ -116,12 +119,14 @@ class NotCleared:
 
 
 def admit(definition: dict[str, Any]) -> Admission:
-    """Take a tool's definition in, with warnings where it is loose. Raises Inadmissible, naming the pointer and the rule."""
+    """Take a tool's definition in, with warnings where it is loose. Raises Inadmissible, naming the pointer and the
+    rule."""
     return schemas.admit(definition)
 
 
 def judge(proposal: Proposal) -> Judgement:
-    """What would become of the proposal. Only reads, so that it can run before the transaction; never raises for a domain answer."""
+    """What would become of the proposal. Only reads, so that it can run before the transaction; never raises for a
+    domain answer."""
     return Judgement(proposal, _opinion(proposal))
 
 
@@ -177,12 +182,15 @@ def _ask(judgement: Judgement, checkpoint_mac: str, by: str) -> Held:
         opinion=judgement.opinion,
     )
     approval = approvals.open_approval(question, checkpoint_mac=checkpoint_mac, by=by)
-    first = approvals.current_revision(approval)
-    return Held(judgement.verdict, first.ruling.public_id, first.args_digest, None, approval.public_id, judgement.reason)
+    first = revisions.current_revision(approval)
+    return Held(
+        judgement.verdict, first.ruling.public_id, first.args_digest, None, approval.public_id, judgement.reason
+    )
 
 
 def _risk(judgement: Judgement) -> str:
-    """The rule's own word, else what the tool's hints suggest: a hint may raise the care that is taken, never lower a rule's."""
+    """The rule's own word, else what the tool's hints suggest: a hint may raise the care that is taken, never lower a
+    rule's."""
     rule = judgement.opinion.rule or {}
     return rule.get("risk") or judgement.proposal.tool.risk or "medium"
 
@@ -191,7 +199,7 @@ def _rule(judgement: Judgement, checkpoint_mac: str, by: str) -> Held:
     proposal, opinion = judgement.proposal, judgement.opinion
     header, digest = {}, ""
     if opinion.verdict == Ruling.Verdict.ALLOW:
-        header = approvals.make_header(
+        header = revisions.make_header(
             proposal.workspace_id,
             approval="",
             revision=1,
@@ -201,7 +209,7 @@ def _rule(judgement: Judgement, checkpoint_mac: str, by: str) -> Held:
             rule=opinion.rule_id,
         )
         digest = canonical.action_digest(header, proposal.args)
-    ruling = policies.write_ruling(
+    ruling = rulings.write(
         args=proposal.args,
         subject=proposal.subject,
         chain=proposal.chain,
@@ -216,9 +224,16 @@ def _rule(judgement: Judgement, checkpoint_mac: str, by: str) -> Held:
         header=header,
         digest=digest,
     )
-    body = {"subject": proposal.subject, "verdict": opinion.verdict, "tool": proposal.tool.name, "rule": opinion.rule_id}
+    body = {
+        "subject": proposal.subject,
+        "verdict": opinion.verdict,
+        "tool": proposal.tool.name,
+        "rule": opinion.rule_id,
+    }
     body |= {"policy_version": str(opinion.policy_version), "args_digest": ruling.args_digest, "digest": digest}
-    entries.append(proposal.workspace_id, proposal.chain, "call.ruled", body | {"checkpoint_mac": checkpoint_mac}, by=by)
+    entries.append(
+        proposal.workspace_id, proposal.chain, "call.ruled", body | {"checkpoint_mac": checkpoint_mac}, by=by
+    )
     return Held(opinion.verdict, ruling.public_id, ruling.args_digest, digest or None, None, opinion.reason)
 
 
@@ -227,7 +242,8 @@ def _rule(judgement: Judgement, checkpoint_mac: str, by: str) -> Held:
 
 def clearance(workspace_id: UUID, subject: str, digest: str) -> Cleared | NotCleared:
     """The stored bytes and the header of the digest, after everything is checked once more: the ruling's and the votes'
-    authentication codes, the approval's status and deadline, the voters' rights today, and the policy in force today."""
+    authentication codes, the approval's status and deadline, the voters' rights today, and the policy in force
+    today."""
     ruling = Ruling.objects.filter(workspace_id=workspace_id, subject=subject, digest=digest).exclude(digest="").first()
     if ruling is None or not ruling.holds():
         return NotCleared("tampered", "No ruling that Placet wrote covers this call.")
@@ -255,10 +271,12 @@ def _no_longer_allowed(ruling: Ruling, args: bytes) -> NotCleared | None:
 
 def _unapproved(workspace_id: UUID, ruling: Ruling, args: bytes) -> NotCleared | None:
     key = rows.parse_id("apr", ruling.header.get("approval", ""))
-    approval = Approval.objects.filter(workspace_id=workspace_id, pk=key, subject=ruling.subject).first() if key else None
+    approval = (
+        Approval.objects.filter(workspace_id=workspace_id, pk=key, subject=ruling.subject).first() if key else None
+    )
     if approval is None or approval.status != Approval.Status.APPROVED or approval.revision != ruling.revision:
         return NotCleared("not_approved", "This call is not approved.")
-    fresh = approvals.instant(rows.now()) < str(ruling.header["expiry"])
+    fresh = revisions.instant(rows.now()) < str(ruling.header["expiry"])
     if not fresh:
         return NotCleared("expired", "The approval ran out before the call could run.")
     revision = Revision.objects.select_related("ruling").get(approval=approval, number=ruling.revision)
@@ -267,7 +285,7 @@ def _unapproved(workspace_id: UUID, ruling: Ruling, args: bytes) -> NotCleared |
 
 def _votes_fall_short(approval: Approval, revision: Revision, ruling: Ruling, args: bytes) -> NotCleared | None:
     try:
-        votes = decisions.valid_votes(approval, revision)
+        given = votes.valid_votes(approval, revision)
     except Forged as fault:
         return NotCleared("tampered", str(fault))
     rules: list[dict[str, Any]] = [ruling.rule]
@@ -277,7 +295,7 @@ def _votes_fall_short(approval: Approval, revision: Revision, ruling: Ruling, ar
     if opinion.verdict == "require_approval" and opinion.rule:
         rules.append(opinion.rule)
     for rule in rules:
-        if decisions.seats_filled(approval, rule, votes) < len(policies.seats(rule)):
+        if votes.seats_filled(approval, rule, given) < len(policies.seats(rule)):
             return NotCleared("votes_fall_short", f"The votes no longer meet rule {rule['id']}.")
     return None
 
@@ -285,7 +303,8 @@ def _votes_fall_short(approval: Approval, revision: Revision, ruling: Ruling, ar
 def report(
     workspace_id: UUID, chain: str, subject: str, outcome: str, *, note: str = "", checkpoint_mac: str = ""
 ) -> None:
-    """Say what became of a call: executed, failed or unknown. Inside the transaction of the result, before the run is locked."""
+    """Say what became of a call: executed, failed or unknown. Inside the transaction of the result, before the run is
+    locked."""
     approvals.report(workspace_id, chain, subject, outcome, note=note, checkpoint_mac=checkpoint_mac)
 
 

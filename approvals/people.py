@@ -60,7 +60,8 @@ class Person(AbstractBaseUser, PermissionsMixin):
 
 
 class Workspace(models.Model):
-    """The tenant: every other row belongs to exactly one. Those who ``administer`` change it, those who ``audit`` read all of it."""
+    """The tenant: every other row belongs to exactly one. Those who ``administer`` change it, those who ``audit``
+    read all of it."""
 
     PREFIX: ClassVar[str] = "wsp"
 
@@ -109,7 +110,8 @@ class Team(rows.Row):
 
 
 def workspace_of(person: Any, slug: str) -> Workspace | None:
-    """The workspace of this slug if the person is an active member of it; None alike for a foreign and an unknown one."""
+    """The workspace of this slug if the person is an active member of it; None alike for a foreign and an unknown
+    one."""
     if not getattr(person, "is_active", False):
         return None
     return Workspace.objects.filter(slug=slug, pk__in=_memberships(person)).first()
@@ -121,7 +123,8 @@ def workspaces(person: Person) -> list[Workspace]:
 
 
 def may(person: Any, right: str, thing: models.Model) -> bool:
-    """Whether an active member of the thing's workspace holds this right on exactly this thing, read from the database now.
+    """Whether an active member of the thing's workspace holds this right on exactly this thing, read from the
+    database now.
 
     Ranks do not count: neither a superuser nor a right on all things of a kind passes. An unknown right is nobody's.
     """
@@ -141,7 +144,11 @@ def teams_decided_by(person: Person, workspace_id: UUID) -> set[str]:
     held = UserObjectPermission.objects.filter(user_id=person.pk, content_type=kind, permission__codename="decide")
     keys = [UUID(key) for key in held.values_list("object_pk", flat=True)]
     alive = Person.objects.filter(pk=person.pk, is_active=True, memberships__workspace_id=workspace_id).exists()
-    return set(Team.objects.filter(workspace_id=workspace_id, pk__in=keys).values_list("slug", flat=True)) if alive else set()
+    return (
+        set(Team.objects.filter(workspace_id=workspace_id, pk__in=keys).values_list("slug", flat=True))
+        if alive
+        else set()
+    )
 
 
 def names(keys: set[UUID]) -> dict[UUID, str]:

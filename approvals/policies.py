@@ -9,11 +9,12 @@ from uuid import UUID
 
 from django.db import models
 
-from approvals import people, policy_documents, rows, schemas
-from approvals.ledger import canonical, entries, keys, sealing
+from approvals import people, rows, schemas
+from approvals.ledger import canonical, entries, keys
 from approvals.people import Person, Team, Workspace
 from approvals.policy_documents import PolicyFault as PolicyFault
 from approvals.policy_documents import read_document as read_document
+from approvals.rulings import Forged
 
 
 class Policy(rows.Row):
@@ -33,81 +34,18 @@ class Policy(rows.Row):
 
     @property
     def rules(self) -> list[dict[str, Any]]:
-        """The rules in their order, with every default written out. Raises Forged when the row is not as it was saved."""
-        if canonical.sha256_hex(bytes(self.document)) != self.digest or not keys.holds("policy", _signed(self), self.mac):
+        """The rules in their order, with every default written out. Raises Forged when the row is not as it was
+        saved."""
+        if canonical.sha256_hex(bytes(self.document)) != self.digest or not keys.holds(
+            "policy", _signed(self), self.mac
+        ):
             raise Forged(f"Version {self.version} of the policy is not as it was saved.")
         document: dict[str, Any] = canonical.parse(bytes(self.document))
         return document["rules"]
 
 
-class Forged(Exception):
-    """A row whose authentication code does not hold: somebody wrote to the database past Placet."""
-
-
-class Ruling(rows.Row):
-    """What policy said of exactly these arguments: one for every proposed call and one for every accepted edit of it.
-
-    ``rule`` is the rule as it stood, the bar that people must meet; ``header`` and the arguments hash to ``digest``.
-    """
-
-    PREFIX = "rul"
-    WRITE_ONCE = True
-
-    class Verdict(models.TextChoices):
-        ALLOW = "allow"
-        DENY = "deny"
-        REQUIRE_APPROVAL = "require_approval"
-
-    subject = models.CharField(max_length=40)
-    chain = models.CharField(max_length=40)
-    revision = models.PositiveIntegerField(default=1)
-    verdict = models.CharField(max_length=16, choices=Verdict.choices)
-    reason = models.TextField(blank=True)
-    tool = models.CharField(max_length=200)
-    agent = models.CharField(max_length=120)
-    definition_digest = models.CharField(max_length=64)
-    policy_version = models.PositiveIntegerField(default=0)
-    rule_id = models.CharField(max_length=80, blank=True)
-    rule = models.JSONField(default=dict)
-    header = models.JSONField(default=dict)
-    args = models.BinaryField()
-    args_digest = models.CharField(max_length=64)
-    digest = models.CharField(max_length=64, blank=True)
-    mac = models.BinaryField()
-
-    class Meta:
-        indexes = [models.Index(fields=["workspace", "subject"], name="rulings_of_a_subject")]
-
-    def holds(self) -> bool:
-        """Whether the row is as it was written."""
-        return keys.holds("ruling", _signed_ruling(self), self.mac)
-
-    def clear_args(self) -> bytes:
-        """The exact bytes that were judged. Raises sealing.Tampered when they are not those."""
-        return sealing.unseal(self.workspace_id, self.args, place=_place(self.pk))
-
-
 def _signed(policy: Policy) -> bytes:
     return canonical.encode([str(policy.workspace_id), policy.pk.hex, policy.version, policy.digest])
-
-
-def _signed_ruling(ruling: Ruling) -> bytes:
-    named = ("subject", "chain", "revision", "verdict", "reason", "tool", "agent", "definition_digest", "policy_version")
-    fields = {name: getattr(ruling, name) for name in (*named, "rule_id", "rule", "header", "args_digest", "digest")}
-    return canonical.encode({"id": ruling.pk.hex, "workspace": str(ruling.workspace_id), **fields})
-
-
-def _place(key: UUID) -> str:
-    return f"approvals_ruling.args:{key.hex}"
-
-
-def write_ruling(*, args: bytes, **fields: Any) -> Ruling:
-    """Seal the arguments, sign the row and insert it; inside an open `rows.within`."""
-    ruling = Ruling(workspace_id=rows.in_scope(), args_digest=canonical.sha256_hex(args), **fields)
-    ruling.args = sealing.seal(ruling.workspace_id, args, place=_place(ruling.pk))
-    ruling.mac = keys.sign("ruling", _signed_ruling(ruling))
-    ruling.save(force_insert=True)
-    return ruling
 
 
 # Questions
@@ -148,7 +86,8 @@ def current_version(workspace_id: UUID) -> int:
 
 
 def judge(workspace_id: UUID, *, tool: str, agent: str, args: Any) -> Opinion:
-    """What the policy in force says: the verdict of the first rule that matches. What no rule names is denied, and so is
+    """What the policy in force says: the verdict of the first rule that matches. What no rule names is denied, and so
+    is
     everything when a condition cannot be judged or the policy was tampered with. Never raises for a domain answer."""
     policy = current(workspace_id)
     if policy is None:
@@ -163,7 +102,9 @@ def judge(workspace_id: UUID, *, tool: str, agent: str, args: Any) -> Opinion:
             return Opinion("deny", f"Rule {rule['id']} cannot be judged: {why}", policy.version, rule)
         if matches:
             return Opinion(rule["verdict"], rule["reason"], policy.version, rule)
-    return Opinion("deny", f"No rule of policy version {policy.version} names {tool} with these arguments.", policy.version)
+    return Opinion(
+        "deny", f"No rule of policy version {policy.version} names {tool} with these arguments.", policy.version
+    )
 
 
 def explain(workspace_id: UUID, *, tool: str, agent: str, args: Any) -> tuple[Opinion, list[Trial]]:
@@ -269,7 +210,8 @@ def _both(one: list[str] | None, other: list[str] | None) -> list[str] | None:
 def load(workspace: Workspace, text: str | bytes, *, by: str, author: Person | None = None) -> Policy:
     """Check a document (YAML or JSON) and put it in force as the next version; the same document again changes nothing.
 
-    Raises PolicyFault, naming the place and the rule, for a document that is malformed, names an unknown team, or has a rule
+    Raises PolicyFault, naming the place and the rule, for a document that is malformed, names an unknown team, or has
+    a rule
     that nobody can satisfy.
     """
     document = read_document(text)
@@ -284,7 +226,9 @@ def load(workspace: Workspace, text: str | bytes, *, by: str, author: Person | N
         policy.digest = canonical.sha256_hex(encoded)
         policy.mac = keys.sign("policy", _signed(policy))
         policy.save(force_insert=True)
-        entries.append(workspace.pk, "workspace", "policy.loaded", {"version": policy.version, "digest": policy.digest}, by=by)
+        entries.append(
+            workspace.pk, "workspace", "policy.loaded", {"version": policy.version, "digest": policy.digest}, by=by
+        )
     return policy
 
 
@@ -296,5 +240,7 @@ def _check_people(workspace_id: UUID, rules: Sequence[Mapping[str, Any]]) -> Non
                 pointer = f"/rules/{index}/approvals/{place}/team"
                 raise PolicyFault(pointer, "team", f"The workspace has no team {need['team']}.")
         if not satisfiable(workspace_id, rule):
-            message = f"Rule {rule['id']} needs {len(seats(rule))} people, and fewer may decide: nobody could satisfy it."
+            message = (
+                f"Rule {rule['id']} needs {len(seats(rule))} people, and fewer may decide: nobody could satisfy it."
+            )
             raise PolicyFault(f"/rules/{index}/approvals", "satisfiable", message)

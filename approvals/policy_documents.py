@@ -21,7 +21,10 @@ SCHEMA: dict[str, Any] = {
     "type": "object",
     "additionalProperties": False,
     "required": ["policy", "rules"],
-    "properties": {"policy": {"const": FORMAT}, "rules": {"type": "array", "items": {"type": "object"}, "maxItems": 500}},
+    "properties": {
+        "policy": {"const": FORMAT},
+        "rules": {"type": "array", "items": {"type": "object"}, "maxItems": 500},
+    },
 }
 RULE_SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -130,7 +133,7 @@ def parse(text: str | bytes) -> Any:
             raise PolicyFault("", "size", f"A policy has at most {canonical.MAX_BYTES} bytes.")
         if b"&" in raw or b"*" in raw:
             _refuse_aliases(raw)
-        value = yaml.load(raw, Loader=_Loader)  # noqa: S506 - the loader above is a narrower SafeLoader
+        value = yaml.load(raw, Loader=_Loader)
         canonical.encode(value)
     except canonical.Unrepresentable as fault:
         raise PolicyFault(fault.pointer, fault.rule, fault.message) from fault
@@ -143,7 +146,9 @@ def _refuse_aliases(raw: bytes) -> None:
     """Aliases let a small text unfold into gigabytes, and no policy needs them."""
     for event in yaml.parse(raw, Loader=yaml.SafeLoader):
         if isinstance(event, yaml.AliasEvent):
-            raise PolicyFault("", "alias", f"Line {event.start_mark.line + 1}: write the part out instead of naming it with *.")
+            raise PolicyFault(
+                "", "alias", f"Line {event.start_mark.line + 1}: write the part out instead of naming it with *."
+            )
 
 
 def _hold_to(schema: dict[str, Any], value: Any, at: str) -> None:
@@ -159,7 +164,9 @@ def _completed(rule: dict[str, Any], pointer: str) -> dict[str, Any]:
     done |= {"risk": rule["risk"]} if "risk" in rule else {}
     if rule["verdict"] != "require_approval":
         for name in sorted(_ONLY_FOR_PEOPLE & set(rule)):
-            raise PolicyFault(f"{pointer}/{name}", "verdict", f"{name} belongs to require_approval, not to {rule['verdict']}.")
+            raise PolicyFault(
+                f"{pointer}/{name}", "verdict", f"{name} belongs to require_approval, not to {rule['verdict']}."
+            )
         return done | {"approvals": []}
     return done | _for_people(rule, pointer)
 
@@ -180,7 +187,8 @@ def _for_people(rule: dict[str, Any], pointer: str) -> dict[str, Any]:
 
 
 def _check_condition(rule_id: str, when: dict[str, Any], pointer: str) -> None:
-    """Under a policy a condition is worth nothing unless all of it is checked, so what is loose in a tool is refused here."""
+    """Under a policy a condition is worth nothing unless all of it is checked, so what is loose in a tool is refused
+    here."""
     try:
         admission = schemas.admit({"name": rule_id, "inputSchema": {"type": "object", **when}})
     except schemas.Inadmissible as fault:

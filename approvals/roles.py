@@ -12,7 +12,8 @@ from approvals.rows import Row
 def grant(using: str) -> None:
     """Grant the two working roles their rights on every table, and only INSERT and SELECT where rows are written once.
 
-    Runs after each migrate, as the owner. Raises ProgrammingError when a role does not exist (`manage.py roles` prints how to make it).
+    Runs after each migrate, as the owner. Raises ProgrammingError when a role does not exist (`manage.py roles`
+    prints how to make it).
     """
     connection = connections[using]
     quote = connection.ops.quote_name

@@ -96,7 +96,13 @@ class Row(models.Model):
 
 
 def move(
-    model: type[Row], key: UUID, *, frm: str | frozenset[str] | set[str], to: str, where: models.Q | None = None, **sets: Any
+    model: type[Row],
+    key: UUID,
+    *,
+    frm: str | frozenset[str] | set[str],
+    to: str,
+    where: models.Q | None = None,
+    **sets: Any,
 ) -> bool:
     """Move one row's status by a conditional UPDATE; False when the row was not in ``frm`` (or not ``where``) any more.
 
@@ -117,7 +123,8 @@ def move(
 
 @dataclass
 class _Scope:
-    """What an open ``within`` block still has to do: hooks that run as its last statements, in the order of their keys."""
+    """What an open ``within`` block still has to do: hooks that run as its last statements, in the order of their
+    keys."""
 
     workspace_id: UUID
     hooks: dict[str, Callable[[], None]] = field(default_factory=dict)
@@ -183,7 +190,8 @@ def _broker(url: str) -> redis.Redis:
 
 
 def publish(workspace_id: UUID, row_id: str) -> None:
-    """Tell open pages, after COMMIT, that a row changed: its public id and nothing else. Losing the message loses nothing."""
+    """Tell open pages, after COMMIT, that a row changed: its public id and nothing else. Losing the message loses
+    nothing."""
     scope = _scope.get()
     if scope is not None:
         if row_id in scope.published:
@@ -201,7 +209,8 @@ def _send_news(workspace_id: UUID, row_id: str) -> None:
 REFUSE_CHANGE = """
 CREATE OR REPLACE FUNCTION placet_refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    RAISE EXCEPTION 'Rows of % are written once: % is refused.', TG_TABLE_NAME, TG_OP USING ERRCODE = 'restrict_violation';
+    RAISE EXCEPTION 'Rows of % are written once: % is refused.', TG_TABLE_NAME, TG_OP USING ERRCODE =
+    'restrict_violation';
 END $$;
 """
 

@@ -39,7 +39,9 @@ class Command(BaseCommand):
     def _load(self, workspace: Workspace, options: dict[str, Any]) -> None:
         author = _author(options["by"])
         try:
-            policy = policies.load(workspace, _read(options["file"]), by=author.public_id if author else "system", author=author)
+            policy = policies.load(
+                workspace, _read(options["file"]), by=author.public_id if author else "system", author=author
+            )
         except policies.PolicyFault as fault:
             raise CommandError(f"{options['file']}: {fault}") from fault
         self.stdout.write(f"Version {policy.version} is in force in {workspace.name}: {len(policy.rules)} rules.")

@@ -1,0 +1,118 @@
+"""Revisions: the exact bytes that people vote on, the header that is hashed with them, and the bar they have to
+meet."""
+
+from __future__ import annotations
+
+import secrets
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from django.db import models
+
+from approvals import rows, rulings
+from approvals.ledger import canonical
+from approvals.people import Person
+from approvals.rulings import Forged, Ruling
+
+if TYPE_CHECKING:
+    from approvals.approvals import Approval
+
+HEADER_FORMAT = 1
+
+
+class Revision(rows.Row):
+    """The exact bytes that people vote on: the first as the agent proposed them, each later one as an editor left
+    them."""
+
+    PREFIX = "rev"
+    WRITE_ONCE = True
+
+    approval = models.ForeignKey("approvals.Approval", models.PROTECT, related_name="revisions")
+    number = models.PositiveIntegerField()
+    editor = models.ForeignKey(Person, models.PROTECT, null=True, related_name="+")
+    ruling = models.OneToOneField(Ruling, models.PROTECT, related_name="+")
+    args_digest = models.CharField(max_length=64)
+    digest = models.CharField(max_length=64)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["approval", "number"], name="one_revision_of_a_number")]
+
+
+# Questions
+
+
+def revisions(approval: Approval) -> list[Revision]:
+    """Every revision, oldest first, with its ruling and editor."""
+    return list(approval.revisions.select_related("ruling", "editor").order_by("number"))
+
+
+def current_revision(approval: Approval) -> Revision:
+    """The revision that people vote on now."""
+    return approval.revisions.select_related("ruling", "editor").get(number=approval.revision)
+
+
+def args_of(revision: Revision) -> bytes:
+    """The exact argument bytes of a revision. Raises Tampered when they are not the ones that were sealed."""
+    return revision.ruling.clear_args()
+
+
+def bar_of(revision: Revision) -> dict[str, Any]:
+    """The rule that a revision has to meet, from its signed ruling. Raises Forged."""
+    if not revision.ruling.holds() or revision.ruling.digest != revision.digest:
+        raise Forged(f"The ruling of revision {revision.number} is not as it was written.")
+    rule: dict[str, Any] = revision.ruling.rule
+    return rule
+
+
+# Verbs
+
+
+def add_revision(
+    approval: Approval, args: bytes, rule: dict[str, Any], *, number: int, editor: Person | None, policy_version: int
+) -> Revision:
+    """Write the bytes of a revision with the ruling that covers them; the caller moves ``approval.revision``."""
+    header = make_header(
+        approval.workspace_id,
+        approval=approval.public_id,
+        revision=number,
+        definition=approval.definition_digest,
+        expiry=instant(approval.expires_at),
+        policy_version=policy_version,
+        rule=rule["id"],
+    )
+    ruling = rulings.write(
+        args=args,
+        subject=approval.subject,
+        chain=approval.chain,
+        revision=number,
+        verdict=Ruling.Verdict.REQUIRE_APPROVAL,
+        reason=rule["reason"],
+        tool=approval.tool,
+        agent=approval.agent,
+        definition_digest=approval.definition_digest,
+        policy_version=policy_version,
+        rule_id=rule["id"],
+        rule=rule,
+        header=header,
+        digest=canonical.action_digest(header, args),
+    )
+    return Revision.objects.create(
+        workspace_id=approval.workspace_id,
+        approval=approval,
+        number=number,
+        editor=editor,
+        ruling=ruling,
+        args_digest=ruling.args_digest,
+        digest=ruling.digest,
+    )
+
+
+def make_header(workspace_id: UUID, **fields: Any) -> dict[str, Any]:
+    """Everything the digest of an action covers beside the arguments; the salt keeps equal actions apart."""
+    return {"format": HEADER_FORMAT, "workspace": workspace_id.hex, "salt": secrets.token_hex(16), **fields}
+
+
+def instant(moment: datetime) -> str:
+    """A time as it is hashed: UTC, microseconds."""
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
