@@ -2,6 +2,10 @@
 
 from approvals.approvals import Approval as Approval
 from approvals.decisions import Decision as Decision
+from approvals.ledger.entries import Chain as Chain
+from approvals.ledger.entries import Entry as Entry
+from approvals.ledger.keys import KeyCheck as KeyCheck
+from approvals.ledger.sealing import DataKey as DataKey
 from approvals.people import Membership as Membership
 from approvals.people import Person as Person
 from approvals.people import Team as Team

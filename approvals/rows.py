@@ -169,6 +169,11 @@ def before_commit(key: str, hook: Callable[[], None]) -> None:
     _open_scope().hooks[key] = hook
 
 
+def waiting(key: str) -> Callable[[], None] | None:
+    """The hook that waits under a key in the open `within` block. Raises RuntimeError outside one."""
+    return _open_scope().hooks.get(key)
+
+
 def in_scope() -> UUID:
     """The workspace of the open `within` block. Raises RuntimeError outside one."""
     return _open_scope().workspace_id

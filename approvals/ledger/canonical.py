@@ -19,6 +19,7 @@ __all__ = [
     "SAFE_INTEGER",
     "Unrepresentable",
     "action_digest",
+    "assemble",
     "encode",
     "join",
     "parse",
@@ -39,8 +40,12 @@ def action_digest(header: Mapping[str, Any], args: bytes) -> str:
     """
     if "args" in header or not args:
         raise ValueError("The digest needs a header without args, and the arguments' bytes.")
-    members = {key: encode(value) for key, value in header.items()} | {"args": bytes(args)}
-    return sha256_hex(b"{" + b",".join(encode(key) + b":" + members[key] for key in _sorted(members)) + b"}")
+    return sha256_hex(assemble({key: encode(value) for key, value in header.items()} | {"args": bytes(args)}))
+
+
+def assemble(members: Mapping[str, bytes]) -> bytes:
+    """The canonical bytes of an object whose members are canonical bytes already."""
+    return b"{" + b",".join(encode(key) + b":" + members[key] for key in _sorted(members)) + b"}"
 
 
 # Writing

@@ -1,0 +1,213 @@
+"""Chains of entries: who did what, in an order and a wording that nobody can change without it showing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import Any
+from uuid import UUID
+
+from django.db import connection, models
+
+from approvals import rows
+from approvals.ledger import canonical, keys
+
+FORMAT = 1
+HANDOVER = "ledger.key_changed"
+RESERVED = frozenset({"at", "by", "chain", "id", "kind", "seq", "v", "workspace"})
+
+
+class Chain(rows.Row):
+    """A chain's head: the number, hash and MAC of its last entry. Moved by the statement that adds the entries."""
+
+    PREFIX = "chn"
+
+    name = models.CharField(max_length=80)
+    seq = models.BigIntegerField(default=0)
+    hash = models.BinaryField()
+    mac = models.BinaryField(default=b"")
+    moved_at = models.DateTimeField(db_default=rows.Now())
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["workspace", "name"], name="one_chain_of_a_name")]
+
+
+class Entry(rows.Row):
+    """One entry. ``body`` is canonical JSON and names every other column but those that follow from it.
+
+    ``hash`` is SHA-256 over the previous hash and the body, ``mac`` an HMAC over it with a key outside the database.
+    """
+
+    PREFIX = "ent"
+    WRITE_ONCE = True
+
+    created_at = None  # type: ignore[assignment]
+    chain = models.ForeignKey(Chain, models.PROTECT, related_name="entries")
+    seq = models.BigIntegerField()
+    kind = models.CharField(max_length=80)
+    body = models.BinaryField()
+    prev = models.BinaryField()
+    hash = models.BinaryField()
+    mac = models.BinaryField()
+    at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["chain", "seq"], name="one_entry_of_a_number"),
+            models.UniqueConstraint(fields=["chain", "prev"], name="one_entry_after_another"),
+        ]
+
+
+# Questions
+
+
+def read(workspace_id: UUID, chain: str) -> list[dict[str, Any]]:
+    """A chain's entries in order, each the members of its body: those in RESERVED and its own."""
+    found = Entry.objects.filter(workspace_id=workspace_id, chain__name=chain).order_by("seq")
+    return [canonical.parse(bytes(body)) for body in found.values_list("body", flat=True)]
+
+
+def line(entry: Mapping[str, Any]) -> str:
+    """An entry as one line of printable ASCII, whatever its texts hold: nothing in it can begin another line."""
+    return json.dumps(entry, sort_keys=True).replace("\x7f", "\\u007f")
+
+
+def genesis(workspace_id: UUID, chain: str) -> bytes:
+    """The hash that a chain's first entry follows: it holds the chain's own name, so no chain can pass for another."""
+    return sha256(b"placet chain 1\0" + workspace_id.bytes + chain.encode()).digest()
+
+
+def hash_after(prev: bytes, body: bytes) -> bytes:
+    return sha256(bytes(prev) + bytes(body)).digest()
+
+
+# Verbs
+
+
+def append(workspace_id: UUID, chain: str, kind: str, body: Mapping[str, Any], *, by: str | None) -> None:
+    """Add an entry to a chain as one of the last statements of the open `rows.within` block, with which it stays or fails.
+
+    ``chain`` is a run's public id or "workspace"; ``by`` a public id, None for the system itself. The entry also gets
+    its place and the database's time in microseconds. Raises ValueError for a body that uses their names (RESERVED),
+    canonical.Unrepresentable for one that is not pure JSON, RuntimeError outside the block or in another workspace's.
+    """
+    if workspace_id != rows.in_scope():
+        raise RuntimeError("An entry belongs to the workspace of its transaction.")
+    if taken := RESERVED & body.keys():
+        raise ValueError(f"An entry's own members cannot be called {', '.join(sorted(taken))}.")
+    key = f"ledger:{chain}"
+    queue = rows.waiting(key)
+    if not isinstance(queue, _Queue):
+        queue = _Queue(workspace_id, chain)
+        rows.before_commit(key, queue)
+    members = {"by": by or "system", "kind": kind, **body}
+    queue.waiting.append((kind, {name: canonical.encode(value) for name, value in members.items()}))
+
+
+@dataclass
+class _Queue:
+    """The entries that one transaction adds to one chain; called before COMMIT it writes them in two statements."""
+
+    workspace_id: UUID
+    chain: str
+    waiting: list[tuple[str, dict[str, bytes]]] = field(default_factory=list)
+
+    def __call__(self) -> None:
+        head = _lock_head(self.workspace_id, self.chain)
+        made = [_Made(head, *entry) for entry in _handover(head) + self.waiting]
+        _write(head, made)
+
+
+@dataclass
+class _Head:
+    """A locked chain's head. It moves in memory as entries are made, and in the table when they are written."""
+
+    workspace_id: UUID
+    chain: str
+    key: UUID
+    seq: int
+    hash: bytes
+    mac: bytes
+    at: datetime
+
+
+class _Made:
+    """An entry that follows the head, which moves on to it."""
+
+    def __init__(self, head: _Head, kind: str, members: Mapping[str, bytes]) -> None:
+        self.id, self.kind, self.prev = rows.uuid7(), kind, head.hash
+        place = {
+            "at": head.at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
+            "chain": head.chain,
+            "id": self.id.hex,
+            "seq": head.seq + 1,
+            "v": FORMAT,
+            "workspace": head.workspace_id.hex,
+        }
+        self.body = canonical.assemble({**members, **{name: canonical.encode(value) for name, value in place.items()}})
+        self.hash = hash_after(self.prev, self.body)
+        number = keys.key_number(head.mac) if kind == HANDOVER else None
+        self.mac = keys.sign("ledger", self.hash, number=number)
+        head.seq, head.hash, head.mac = head.seq + 1, self.hash, self.mac
+        self.seq = head.seq
+
+
+def _handover(head: _Head) -> list[tuple[str, dict[str, bytes]]]:
+    """When the key in use is not the one of the last entry: an entry signed with the old key that names the new one."""
+    if not head.mac or keys.key_number(head.mac) == keys.current():
+        return []
+    old, new = keys.key_number(head.mac), keys.current()
+    members = {"by": "system", "kind": HANDOVER, "from": old, "to": new, "check": keys.check_value(new).hex()}
+    return [(HANDOVER, {name: canonical.encode(value) for name, value in members.items()})]
+
+
+_MOVE = """
+    UPDATE approvals_chain SET moved_at = placet_now() WHERE workspace_id = %s AND name = %s
+    RETURNING id, seq, hash, mac, moved_at
+"""
+_BEGIN = """
+    INSERT INTO approvals_chain (id, workspace_id, name, seq, hash, mac) VALUES (%s, %s, %s, 0, %s, '')
+    ON CONFLICT (workspace_id, name) DO NOTHING
+"""
+
+
+def _lock_head(workspace_id: UUID, chain: str) -> _Head:
+    """An UPDATE locks the head and reads the clock after any wait for it, so that times rise with the numbers."""
+    with connection.cursor() as cursor:
+        cursor.execute(_MOVE, [workspace_id, chain])
+        found = cursor.fetchone()
+        if found is None:
+            cursor.execute(_BEGIN, [rows.uuid7(), workspace_id, chain, genesis(workspace_id, chain)])
+            cursor.execute(_MOVE, [workspace_id, chain])
+            found = cursor.fetchone()
+    key, seq, last, mac, at = found
+    return _Head(workspace_id, chain, key, seq, bytes(last), bytes(mac), at)
+
+
+def _write(head: _Head, made: list[_Made]) -> None:
+    row = "(" + ", ".join(["%s"] * 10) + ")"
+    values: list[Any] = []
+    for one in made:
+        values += [
+            one.id,
+            head.workspace_id,
+            head.key,
+            one.seq,
+            one.kind,
+            one.body,
+            one.prev,
+            one.hash,
+            one.mac,
+            head.at,
+        ]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "WITH added AS (INSERT INTO approvals_entry"
+            " (id, workspace_id, chain_id, seq, kind, body, prev, hash, mac, at)"
+            f" VALUES {', '.join([row] * len(made))})"
+            " UPDATE approvals_chain SET seq = %s, hash = %s, mac = %s WHERE id = %s",
+            [*values, head.seq, head.hash, head.mac, head.key],
+        )

@@ -1,0 +1,158 @@
+"""What people and agents wrote, sealed at rest: a data key per workspace, AES-256-GCM, bound to its place."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from functools import partial
+from uuid import UUID
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from django.db import connection, models, transaction
+
+from approvals.ledger import keys
+from approvals.rows import Row
+
+_FORMAT = 1
+_HEAD = 3
+_NONCE = 12
+_WORTH_COMPRESSING = 200
+
+
+class Tampered(Exception):
+    """Sealed bytes that are not the ones sealed for this place in this workspace, or whose data key is not as made."""
+
+
+class DataKey(Row):
+    """A workspace's data key, itself sealed with a root key (number ``root_number``). The highest number is in use."""
+
+    PREFIX = "key"
+
+    number = models.PositiveIntegerField()
+    root_number = models.PositiveIntegerField()
+    wrapped = models.BinaryField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["workspace", "number"], name="one_data_key_of_a_number")]
+
+
+def seal(workspace_id: UUID, clear: bytes, *, place: str) -> bytes:
+    """The sealed form of some bytes; ``place`` is "table.column:<row id in hex>", and only there can it be unsealed.
+
+    Compressed first where that is shorter. A workspace's first call makes its data key.
+    """
+    number, key = _in_use(workspace_id)
+    nonce = os.urandom(_NONCE)
+    return _head(number) + nonce + AESGCM(key).encrypt(nonce, _packed(clear), _bound(workspace_id, number, place))
+
+
+def unseal(workspace_id: UUID, sealed: bytes, *, place: str) -> bytes:
+    """The bytes that were sealed for this place. Raises Tampered for others, keys.UnknownKey without the root key."""
+    sealed = bytes(sealed)
+    number = int.from_bytes(sealed[1:_HEAD], "big")
+    if len(sealed) < _HEAD + _NONCE or sealed[:_HEAD] != _head(number):
+        raise Tampered(f"What stands in {place} was never sealed here.")
+    key = _known(workspace_id, number)
+    nonce, body = sealed[_HEAD : _HEAD + _NONCE], sealed[_HEAD + _NONCE :]
+    try:
+        return _unpacked(AESGCM(key).decrypt(nonce, body, _bound(workspace_id, number, place)))
+    except InvalidTag:
+        raise Tampered(f"What stands in {place} is not what was sealed there.") from None
+
+
+def ensure(workspace_id: UUID) -> None:
+    """Make the workspace's data key if it has none: called where workspaces are made, no later writer waits for it."""
+    _in_use(workspace_id)
+
+
+def forget() -> None:
+    """Drop the unsealed data keys that this process holds."""
+    _held.clear()
+    _newest.clear()
+
+
+def _head(number: int) -> bytes:
+    return bytes([_FORMAT]) + number.to_bytes(2, "big")
+
+
+def _bound(workspace_id: UUID, number: int, place: str) -> bytes:
+    return b"placet seal 1\0" + workspace_id.bytes + number.to_bytes(2, "big") + place.encode()
+
+
+def _packed(clear: bytes) -> bytes:
+    clear = bytes(clear)
+    small = zlib.compress(clear, 6) if len(clear) > _WORTH_COMPRESSING else clear
+    return b"\1" + small if len(small) < len(clear) else b"\0" + clear
+
+
+def _unpacked(packed: bytes) -> bytes:
+    return zlib.decompress(packed[1:]) if packed[:1] == b"\1" else packed[1:]
+
+
+# Data keys. Unsealed ones are held by database, workspace and number.
+
+_held: dict[tuple[str, UUID, int], bytes] = {}
+_newest: dict[tuple[str, UUID], int] = {}
+
+
+def _in_use(workspace_id: UUID) -> tuple[int, bytes]:
+    number = _newest.get((_database(), workspace_id))
+    if number is None:
+        number = _highest(workspace_id) or _first(workspace_id)
+    return number, _known(workspace_id, number)
+
+
+def _highest(workspace_id: UUID) -> int | None:
+    numbers = DataKey.objects.filter(workspace_id=workspace_id).order_by("-number")
+    return numbers.values_list("number", flat=True).first()
+
+
+def _first(workspace_id: UUID) -> int:
+    """Whoever comes second waits for the first to commit and uses that one's key."""
+    key = DataKey(workspace_id=workspace_id, number=1, root_number=keys.current())
+    key.wrapped = _wrapped(key, AESGCM.generate_key(256))
+    DataKey.objects.bulk_create([key], ignore_conflicts=True)
+    return 1
+
+
+def _known(workspace_id: UUID, number: int) -> bytes:
+    held = _held.get((_database(), workspace_id, number))
+    if held is not None:
+        return held
+    key = DataKey.objects.filter(workspace_id=workspace_id, number=number).first()
+    if key is None:
+        raise Tampered(f"Data key {number} of this workspace does not exist.")
+    clear = _unwrapped(key)
+    # Held only after COMMIT: a key made by a transaction that rolls back must never seal anything that stays.
+    transaction.on_commit(partial(_hold, _database(), workspace_id, number, clear))
+    return clear
+
+
+def _hold(database: str, workspace_id: UUID, number: int, clear: bytes) -> None:
+    _held[database, workspace_id, number] = clear
+    _newest[database, workspace_id] = max(number, _newest.get((database, workspace_id), 0))
+
+
+def _database() -> str:
+    return str(connection.settings_dict["NAME"])
+
+
+def _wrapped(key: DataKey, clear: bytes) -> bytes:
+    nonce = os.urandom(_NONCE)
+    return nonce + AESGCM(keys.derive("sealing", key.root_number)).encrypt(nonce, clear, _wrapping(key))
+
+
+def _unwrapped(key: DataKey) -> bytes:
+    wrapped = bytes(key.wrapped)
+    try:
+        opened = AESGCM(keys.derive("sealing", key.root_number))
+        return opened.decrypt(wrapped[:_NONCE], wrapped[_NONCE:], _wrapping(key))
+    except (InvalidTag, ValueError):
+        raise Tampered(f"Data key {key.number} of this workspace is not as it was made.") from None
+
+
+def _wrapping(key: DataKey) -> bytes:
+    return (
+        b"placet key 1\0" + key.workspace_id.bytes + key.number.to_bytes(2, "big") + key.root_number.to_bytes(2, "big")
+    )
