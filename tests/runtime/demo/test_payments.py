@@ -139,6 +139,6 @@ def test_the_knobs_are_not_there_by_default(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("secret", ["", "whsec_", "whsec_!!", "whsec_YQ==", "c2VjcmV0"])
 def test_a_weak_secret_does_not_start(secret: str) -> None:
-    """SI-6 in spirit: an empty secret would let everyone sign."""
+    """An empty secret would let everyone sign."""
     with pytest.raises(ValueError, match="signing secret"):
         service.secret_bytes(secret)
