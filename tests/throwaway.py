@@ -15,8 +15,20 @@ from pathlib import Path
 
 from runtime.embedded import Servers, free_port
 
-HOME = Path(tempfile.mkdtemp(prefix="placet-test-"))
-HOME.chmod(0o711)
+MEMORY = Path("/dev/shm")
+ENOUGH = 2 * 1024**3
+
+
+def fresh_home() -> Path:
+    """A new folder that the servers' user may enter; in memory where there is room, which clones databases ten times
+    as fast."""
+    roomy = MEMORY.is_dir() and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > ENOUGH
+    home = Path(tempfile.mkdtemp(prefix="placet-test-", dir=MEMORY if roomy else None))
+    home.chmod(0o711)
+    return home
+
+
+HOME = fresh_home()
 SERVERS = Servers(HOME, durable=False)
 SERVERS.postgres.port = free_port()
 SERVERS.valkey.port = free_port()
