@@ -210,3 +210,42 @@ def revoke(person: Person, right: str, thing: models.Model, *, by: str) -> None:
 def _record_right(kind: str, person: Person, right: str, thing: models.Model, workspace_id: UUID, by: str) -> None:
     body = {"person": person.public_id, "right": right, "thing": thing.public_id}  # type: ignore[attr-defined]
     entries.append(workspace_id, "workspace", kind, body, by=by)
+
+
+# What the ledger must explain
+
+
+def unexplained(workspace_id: UUID) -> list[str]:
+    """The memberships and rights in force that no entry of the ledger granted: somebody wrote them past Placet."""
+    joined: set[str] = set()
+    granted: set[tuple[str, str, str]] = set()
+    for entry in entries.read(workspace_id, "workspace"):
+        match entry["kind"]:
+            case "person.joined":
+                joined.add(entry["person"])
+            case "person.left":
+                joined.discard(entry["person"])
+            case "right.granted":
+                granted.add((entry["person"], entry["right"], entry["thing"]))
+            case "right.revoked":
+                granted.discard((entry["person"], entry["right"], entry["thing"]))
+    members = Membership.objects.filter(workspace_id=workspace_id).select_related("person")
+    found = [
+        f"No entry made {member.person.email} a member." for member in members if member.person.public_id not in joined
+    ]
+    return found + [
+        f"No entry gave {email} the right to {right} {thing}."
+        for email, person, right, thing in _rights_in_force(workspace_id)
+        if (person, right, thing) not in granted
+    ]
+
+
+def _rights_in_force(workspace_id: UUID) -> list[tuple[str, str, str, str]]:
+    """E-mail, person, right and thing of every object right on a thing of the workspace."""
+    held = UserObjectPermission.objects.select_related("user", "permission", "content_type").order_by("pk")
+    found = []
+    for row in held.filter(user__memberships__workspace_id=workspace_id):
+        thing = row.content_object
+        if thing is not None and (thing.pk if isinstance(thing, Workspace) else thing.workspace_id) == workspace_id:
+            found.append((row.user.email, row.user.public_id, row.permission.codename, thing.public_id))
+    return found
