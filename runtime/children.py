@@ -15,6 +15,10 @@ from typing import Any, Final
 PR_SET_PDEATHSIG: Final = 1
 
 
+class CannotStart(Exception):
+    """Something cannot run; the message is a sentence that says what to do."""
+
+
 def spawn(
     argv: Sequence[str | Path], *, log: Path, cwd: Path, env: Mapping[str, str], ending: signal.Signals, **how: Any
 ) -> subprocess.Popen[bytes]:

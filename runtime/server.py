@@ -8,16 +8,16 @@ import signal
 import subprocess
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from runtime.children import end, is_alive, spawn, tail, until
+from runtime.children import CannotStart, end, is_alive, spawn, tail, until
+from runtime.ports import free_port
+
+SLOWEST: Final = 60.0  # seconds until a server answers; it may have much to recover
+RETRIED: Final = 5.0  # seconds during which one that ends at once is started again
 
 # What Popen needs to start a process as another user; empty unless we are root.
 Keeper = dict[str, Any]
-
-
-class CannotStart(Exception):
-    """Something cannot run; the message is a sentence that says what to do."""
 
 
 class Server:
@@ -31,6 +31,7 @@ class Server:
         self.port = 0
         self.process: subprocess.Popen[bytes] | None = None
         self.attached: int | None = None
+        self.wanted = False
 
     @property
     def pid(self) -> int | None:
@@ -49,30 +50,52 @@ class Server:
             os.kill(self.attached, sig or self.ending)
             until(lambda: not self.alive(), seconds=patience)
         self.process = self.attached = None
+        self.wanted = False
 
     def kill(self) -> None:
         """End it outright, as a power cut would; for tests."""
         self.stop(signal.SIGKILL)
 
-    def _run(self, argv: list[str | Path]) -> None:
-        """Spawn and wait until it answers; a process that ends at once is tried again for a while: after a kill its
+    def start(self) -> None:
+        """Start it, or go on with one that runs on our data already. Raises CannotStart.
+
+        The port, once known, stays: others hold it in their environment.
+        """
+        self.wanted = True
+        if self.alive():
+            return
+        held = self.port
+        if not self.attach():
+            self.port = held or free_port()
+            self.launch()
+
+    def attach(self) -> bool:
+        """Go on with a process that was left running on our data; False if there is none."""
+        raise NotImplementedError
+
+    def launch(self) -> None:
+        """Start the process on `self.port`. Raises CannotStart."""
+        raise NotImplementedError
+
+    def answers(self) -> bool:
+        """Whether what listens on `self.port` is this server, on our data."""
+        raise NotImplementedError
+
+    def run(self, argv: list[str | Path]) -> None:
+        """Spawn and wait until it answers. One that ends at once is tried again for a while: after a kill its
         forerunner's children may still be leaving. Raises CannotStart with the last lines of the log."""
-        deadline = time.monotonic() + 60
-        since = self.log.stat().st_size if self.log.exists() else 0
+        began, since = time.monotonic(), self.log.stat().st_size if self.log.exists() else 0
         while True:
             env = {"PATH": os.defpath, "LC_ALL": "C", "TZ": "UTC"}
             self.process = spawn(argv, log=self.log, cwd=self.data, env=env, ending=self.ending, **self.keeper)
-            if until(lambda: self.answers() or not self.alive(), seconds=60) and self.alive():
+            if until(lambda: self.answers() or not self.alive(), seconds=SLOWEST) and self.alive():
                 return
-            if self.alive() or time.monotonic() > deadline - 50:
-                self.stop(signal.SIGKILL)
+            if self.alive() or time.monotonic() - began > RETRIED:
+                end(self.process, signal.SIGKILL, patience=5)
                 raise CannotStart(f"{self.name} does not start. {self.log} says:\n{tail(self.log, since)}")
             time.sleep(0.2)
 
-    def answers(self) -> bool:
-        raise NotImplementedError
-
-    def _own(self, path: Path) -> None:
+    def own(self, path: Path) -> None:
         if self.keeper:
             os.chown(path, self.keeper["user"], self.keeper["group"])
 

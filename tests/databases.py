@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-
 from django.core.management import call_command
 from django.db import connections
 
@@ -55,7 +54,9 @@ def cloned(label: str = "clone") -> Iterator[str]:
     start()
     name = f"{DATABASE}_{label}_{next(_numbers)}"
     with SERVERS.postgres.connect() as admin:
-        admin.execute(f"CREATE DATABASE {identifier(name)} TEMPLATE {DATABASE} OWNER {ROLES['owner']} STRATEGY FILE_COPY".encode())
+        admin.execute(
+            f"CREATE DATABASE {identifier(name)} TEMPLATE {DATABASE} OWNER {ROLES['owner']} STRATEGY FILE_COPY".encode()
+        )
     try:
         with pointed(NAME=name):
             yield name

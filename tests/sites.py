@@ -9,7 +9,7 @@ import pytest
 import uvicorn
 
 from runtime.children import until
-from runtime.embedded import free_port
+from runtime.ports import free_port
 
 
 @pytest.fixture

@@ -13,7 +13,8 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from runtime.embedded import Servers, free_port
+from runtime.embedded import Servers
+from runtime.ports import free_port
 
 MEMORY = Path("/dev/shm")
 ENOUGH = 2 * 1024**3

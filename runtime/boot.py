@@ -1,0 +1,239 @@
+"""`bin/up`: from nothing to a running Placet, one line a step; then it watches until it is told to stop.
+
+Ctrl-C, SIGTERM and `bin/down` end everything it started. If it is killed outright, its children end by themselves; the
+next `bin/up` goes on with the same data, whatever was cut short.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from types import FrameType
+from typing import Final
+
+from runtime.children import CannotStart, until
+from runtime.console import say, step
+from runtime.demo import services
+from runtime.down import here, stop
+from runtime.embedded import Servers
+from runtime.environment import BadEnvironment
+from runtime.home import Home
+from runtime.ports import choose_port, is_free
+from runtime.stack import BASE, Child, Stack
+
+DATABASES: Final = ("DATABASE_URL", "DATABASE_OWNER_URL", "DATABASE_SWEEP_URL")
+TURN: Final = 0.5
+
+
+class Stopped(Exception):
+    """Someone asked us to stop."""
+
+
+class Boot:
+    """One run of `bin/up`, holding what it started."""
+
+    def __init__(self, home: Home) -> None:
+        self.home = home
+        self.asked = threading.Event()
+        self.watching = False
+        self.servers: Servers | None = None
+        self.stack: Stack | None = None
+
+    def run(self) -> int:
+        """Start everything, tell, watch. Returns the exit status."""
+        for sig in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(sig, self._on_signal)
+        try:
+            self.start()
+            self.watch()
+        except Stopped:
+            pass
+        finally:
+            for sig in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                signal.signal(sig, signal.SIG_IGN)
+            self.stop()
+        return 0
+
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        self.asked.set()
+        if not self.watching:
+            raise Stopped
+
+    def start(self) -> None:
+        self.home.tell(pid=os.getpid())
+        self.home.roll_logs()
+        port = choose_port(os.environ.get("PORT", ""))
+        environment = {"PLACET_ENV": "demo", **self.home.keys(), **self.start_servers()}
+        demo = services_of_the_demo(self.home.path)
+        environment["PLACET_ALLOW_ADDRESSES"] = ",".join(service.address for service in demo)
+        extra = [Child(service.name, service.argv, dict(service.env)) for service in demo]
+        environment = {name: os.environ.get(name, value) for name, value in environment.items()}
+        self.home.write_environment(environment)
+        self.stack = Stack(self.home.path, environment, port=port, extra=extra, say=say)
+        self.prepare(self.stack)
+        self.serve(self.stack)
+
+    def start_servers(self) -> dict[str, str]:
+        """The embedded servers, or those that the environment names instead."""
+        given = [name for name in DATABASES if os.environ.get(name)]
+        if given and len(given) < len(DATABASES):
+            missing = ", ".join(name for name in DATABASES if name not in given)
+            raise CannotStart(
+                f"{given[0]} is set, so {missing} must be set too: `manage.py roles` prints the three roles."
+            )
+        environment: dict[str, str] = {}
+        if not given or not os.environ.get("REDIS_URL"):
+            self.servers = Servers(self.home.path)
+        if self.servers and not given:
+            with step("Database") as notes:
+                self.servers.postgres.start()
+                self.servers.postgres.prepare()
+                notes.append(f"PostgreSQL {self.servers.postgres.major}, for demo and development")
+            environment |= self.servers.postgres.environment()
+        if self.servers and not os.environ.get("REDIS_URL"):
+            with step("Broker") as notes:
+                self.servers.valkey.start()
+                notes.append("Valkey")
+            environment["REDIS_URL"] = self.servers.valkey.url
+        return {**environment, **{name: os.environ[name] for name in (*DATABASES, "REDIS_URL") if os.environ.get(name)}}
+
+    def prepare(self, stack: Stack) -> None:
+        """Tables, checks, demo people."""
+        with step("Tables"):
+            managed(stack, "migrate", "--no-input", "--verbosity", "0")
+        with step("Checks"):
+            managed(stack, "check", "--database", "default")
+        with step("Demo"):
+            managed(stack, "demo")
+
+    def serve(self, stack: Stack) -> None:
+        shown = stack.begin("demo", "--show")
+        with step("Processes") as notes:
+            stack.start()
+            if not stack.wait_healthy(90, watch=True):
+                raise CannotStart(
+                    f"Placet does not get well: {stack.health() or 'web does not answer'}. See {self.home.log}."
+                )
+            notes.append(", ".join(stack.children))
+        text = shown.communicate()[0]
+        self.home.tell(pid=os.getpid(), url=stack.url, text=text)
+        greet(stack.url, text)
+
+    def watch(self) -> None:
+        self.watching = True
+        while not self.asked.wait(TURN):
+            if self.stack:
+                self.stack.turn()
+            if self.servers:
+                self.servers.turn(say)
+
+    def stop(self) -> None:
+        """End what was started, in the opposite order."""
+        if self.stack or self.servers:
+            with step("Stopping"):
+                if self.stack:
+                    self.stack.stop()
+                if self.servers:
+                    self.servers.stop()
+
+
+def managed(stack: Stack, *words: str) -> None:
+    """Run a command of manage.py; raises CannotStart with what it said if it fails."""
+    done = stack.manage(*words)
+    if done.returncode:
+        said = (done.stderr or done.stdout).strip().splitlines()
+        raise CannotStart("\n  ".join([f"manage.py {words[0]} failed:", *said[-12:]]))
+
+
+def services_of_the_demo(home: Path) -> list[services.Service]:
+    """What the demo adds. A service whose port a stranger took gets another; one of ours may still be leaving."""
+    found = []
+    for service in services.services(home):
+        if not until(lambda port=service.port: is_free(port), seconds=3):
+            service = services.move_port(home, service.name)
+        found.append(service)
+    return found
+
+
+def greet(url: str, text: str) -> None:
+    """Where to go, who is there, what to try."""
+    ending = "Ctrl-C stops it" if sys.stdout.isatty() else "bin/down stops it"
+    for line in ("", url, "", *text.rstrip().splitlines(), "", f"{ending}; nothing is lost.", ""):
+        say(line)
+
+
+def detach(home: Home) -> int:
+    """Start a Boot of its own session and follow what it says until it is healthy."""
+    log = home.log / "up.log"
+    since = log.stat().st_size if log.exists() else 0
+    with log.open("ab") as output:
+        argv = [sys.executable, "-m", "runtime.boot", "up"]
+        child = subprocess.Popen(
+            argv, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True, cwd=BASE
+        )
+    with log.open("r", encoding="utf-8", errors="replace") as said:
+        said.seek(since)
+
+        def ready() -> bool:
+            over = child.poll() is not None or "url" in home.told()
+            print(said.read(), end="", flush=True)
+            return over
+
+        until(ready, seconds=600, every=0.1)
+    return child.returncode or 0
+
+
+def up(home: Home, *, reset: bool, away: bool) -> int:
+    """Start Placet in this folder. Raises CannotStart."""
+    if reset:
+        start_over(home)
+    home.open()
+    if away and not home.is_locked():
+        return detach(home)
+    if not home.lock():
+        facts = home.told()
+        say(f"Placet runs here already (process {facts.get('pid', 'unknown')}).")
+        if "url" in facts:
+            greet(facts["url"], facts["text"])
+        return 0
+    return Boot(home).run()
+
+
+def start_over(home: Home) -> None:
+    """Stop what runs here and remove all it kept. Raises CannotStart if the data are not ours to remove."""
+    if any(os.environ.get(name) for name in DATABASES):
+        raise CannotStart(
+            "--reset never empties a database that DATABASE_URL names. Do that yourself, then start without it."
+        )
+    if not stop(home):
+        raise CannotStart(f"Placet (process {home.told().get('pid')}) runs here and does not stop.")
+    if home.path.exists():
+        home.open()
+        with step("Starting over"):
+            if (home.path / "servers.json").exists():
+                Servers(home.path).erase()
+            home.erase(made_here=home.path == BASE / "var")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        prog="bin/up", description="Start Placet: database, broker, demo, web, workers, sweep."
+    )
+    parser.add_argument("verb", choices=["up"], help=argparse.SUPPRESS)
+    parser.add_argument("--detach", action="store_true", help="return when it is healthy; bin/down stops it")
+    parser.add_argument("--reset", action="store_true", help="remove all data first")
+    asked = parser.parse_args()
+    try:
+        return up(here(), reset=asked.reset, away=asked.detach)
+    except (CannotStart, BadEnvironment, ValueError) as error:
+        say(str(error))
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,176 @@
+"""Placet's processes, started as the Procfile says and watched: each can be killed and restarted by name."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from runtime.children import end, spawn, until
+
+BASE: Final = Path(__file__).resolve().parent.parent
+PROCFILE: Final = BASE / "Procfile"
+STEADY: Final = 30.0  # seconds after which an earlier fall is forgotten
+SLOWEST: Final = 30.0  # seconds between two attempts at most
+
+
+def commands(procfile: Path = PROCFILE) -> dict[str, tuple[str, ...]]:
+    """What the Procfile runs, by name, as arguments of a shell that replaces itself."""
+    lines = (line.partition(":") for line in procfile.read_text().splitlines() if line.strip())
+    return {name.strip(): ("/bin/sh", "-c", f"exec {command.strip()}") for name, _, command in lines}
+
+
+@dataclass
+class Child:
+    """One process: what to run, and how it fared."""
+
+    name: str
+    argv: tuple[str, ...]
+    env: dict[str, str] = field(default_factory=dict, repr=False)
+    process: subprocess.Popen[bytes] | None = None
+    wanted: bool = False
+    started: float = 0.0
+    falls: int = 0
+    due: float = 0.0
+
+    @property
+    def alive(self) -> bool:
+        return self.process is not None and self.process.poll() is None
+
+
+class Stack:
+    """Web, workers and sweep (and whatever `extra` adds), each a real process with the given environment.
+
+    `environment` holds the variables of `runtime/settings.py`; `port` is where web listens. Nothing is restarted unless
+    `turn` is called now and then: a test that kills a process decides itself when it comes back.
+    """
+
+    def __init__(
+        self,
+        home: Path,
+        environment: Mapping[str, str],
+        *,
+        port: int,
+        extra: Iterable[Child] = (),
+        say: Callable[[str], None] = lambda line: None,
+    ) -> None:
+        self.log, self.port, self.say = home / "log", port, say
+        path = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)))
+        inherited = {name: value for name, value in os.environ.items() if name != "PLACET_PROCESS"}
+        self.environment = {**inherited, "PLACET_HOME": str(home), "PATH": path, "PYTHONUNBUFFERED": "1"}
+        self.environment |= {"DJANGO_SETTINGS_MODULE": "runtime.settings", **environment, "PORT": str(port)}
+        own = [Child(name, argv) for name, argv in commands().items()]
+        self.children = {child.name: child for child in (*extra, *own)}
+
+    @property
+    def url(self) -> str:
+        return f"http://localhost:{self.port}"
+
+    def start(self, *names: str) -> None:
+        """Start the named processes, all if none is named; one that runs already goes on."""
+        for child in self._named(names):
+            child.wanted = True
+            if not child.alive:
+                self._spawn(child)
+
+    def stop(self, *names: str, patience: float = 15) -> None:
+        """End them politely, all at once; one that has not ended after `patience` seconds is killed."""
+        children = [child for child in self._named(names) if child.process]
+        for child in children:
+            child.wanted = False
+            if child.alive and child.process:
+                child.process.send_signal(signal.SIGTERM)
+        deadline = time.monotonic() + patience
+        for child in children:
+            if child.process:
+                end(child.process, signal.SIGTERM, patience=max(0.1, deadline - time.monotonic()))
+
+    def kill(self, name: str, sig: signal.Signals = signal.SIGKILL) -> None:
+        """End one process outright and wait until it is gone; it stays away until `start`."""
+        child = self.children[name]
+        child.wanted = False
+        if child.process:
+            end(child.process, sig, patience=15)
+
+    def restart(self, name: str) -> None:
+        self.kill(name)
+        self.start(name)
+
+    def alive(self, name: str) -> bool:
+        return self.children[name].alive
+
+    def wait_until_ended(self, name: str, seconds: float = 30) -> bool:
+        """Wait for a process to end by itself, at a crash point for one; False if it still runs."""
+        return until(lambda: not self.alive(name), seconds=seconds)
+
+    def turn(self) -> None:
+        """Start again what has fallen, later each time it falls soon after its start, and say so."""
+        now = time.monotonic()
+        for child in self.children.values():
+            if not child.wanted or child.alive:
+                continue
+            if not child.due:
+                child.falls = 1 if now - child.started > STEADY else child.falls + 1
+                pause = min(SLOWEST, 0.5 * 2 ** (child.falls - 1))
+                child.due = now + pause
+                status = child.process.returncode if child.process else "?"
+                self.say(
+                    f"{child.name} has ended (status {status}); it starts again in {pause:g} s. See {self._log(child)}"
+                )
+            elif now >= child.due:
+                self._spawn(child)
+
+    def health(self) -> dict[str, Any]:
+        """What /healthz says; nothing if web does not answer. `ok` is true only for status 200."""
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/healthz", timeout=5) as response:
+                return {**json.load(response), "ok": response.status == 200}
+        except urllib.error.HTTPError as error:
+            try:
+                return {**json.load(error), "ok": False}
+            except ValueError:
+                return {}
+        except (OSError, ValueError):
+            return {}
+
+    def wait_healthy(self, seconds: float = 60, watch: bool = False) -> bool:
+        """Wait until /healthz is 200; with `watch`, what falls meanwhile is started again."""
+
+        def healthy() -> bool:
+            if watch:
+                self.turn()
+            return bool(self.health().get("ok"))
+
+        return until(healthy, seconds=seconds, every=0.1)
+
+    def begin(self, *words: str) -> subprocess.Popen[str]:
+        """Begin a command of `manage.py`; its output is read later."""
+        argv = [sys.executable, str(BASE / "manage.py"), *words]
+        return subprocess.Popen(
+            argv, env=self.environment, cwd=BASE, stdout=subprocess.PIPE, text=True, start_new_session=True
+        )
+
+    def manage(self, *words: str, **how: Any) -> subprocess.CompletedProcess[str]:
+        """Run `manage.py` with this stack's environment and return its status and output."""
+        argv = [sys.executable, str(BASE / "manage.py"), *words]
+        return subprocess.run(argv, env=self.environment, cwd=BASE, capture_output=True, text=True, **how)
+
+    def _named(self, names: tuple[str, ...]) -> list[Child]:
+        return [self.children[name] for name in names] if names else list(self.children.values())
+
+    def _spawn(self, child: Child) -> None:
+        env = {**self.environment, **child.env}
+        child.process = spawn(child.argv, log=self._log(child), cwd=BASE, env=env, ending=signal.SIGTERM)
+        child.started, child.due = time.monotonic(), 0.0
+
+    def _log(self, child: Child) -> Path:
+        return self.log / f"{child.name}.log"
