@@ -8,13 +8,13 @@ the supervisor reads this before there is a database.
 import base64
 import json
 import secrets
-import socket
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 from runtime.demo import shop
+from runtime.ports import free_port, is_free
 
 FILE: Final = "demo.json"
 
@@ -55,7 +55,7 @@ def remember(home: Path, **parts: Any) -> dict[str, Any]:
 
 
 def payments(home: Path) -> Service:
-    """The payments service: its port and secret are drawn once, a port that someone else has taken is drawn again."""
+    """The payments service: its port and secret are drawn once, because approved calls name its address."""
     held = read(home).get("payments", {})
     secret = held.get("secret") or "whsec_" + base64.b64encode(secrets.token_bytes(32)).decode()
     port = held.get("port") or free_port()
@@ -70,19 +70,13 @@ def payments(home: Path) -> Service:
     )
 
 
-def move_port(home: Path) -> Service:
-    """Give the payments service another port, because a stranger holds its own."""
-    remember(home, payments={**read(home).get("payments", {}), "port": free_port()})
-    return payments(home)
-
-
 def services(home: Path) -> list[Service]:
-    """Every process of the demo, in the order to start them."""
-    return [payments(home)]
+    """Every process of the demo, for a supervisor about to start them; a port that a stranger took is replaced.
 
-
-def free_port() -> int:
-    """A port nobody listens on just now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    A call that was approved for the old address is then not sent; it is asked for again under the new one.
+    """
+    service = payments(home)
+    if not is_free(service.port):
+        remember(home, payments={**read(home)["payments"], "port": free_port()})
+        service = payments(home)
+    return [service]

@@ -1,3 +1,4 @@
+import socket
 from pathlib import Path
 
 import pytest
@@ -43,7 +44,16 @@ def test_the_services_keep_their_port_and_secret(tmp_path: Path) -> None:
     first, again = services.payments(tmp_path), services.payments(tmp_path)
     assert first == again
     assert first.env == again.env
-    assert services.move_port(tmp_path).env["PAYMENTS_SECRET"] == first.env["PAYMENTS_SECRET"]
+    assert services.services(tmp_path) == [first]
+
+
+def test_a_port_that_a_stranger_took_is_replaced_and_the_secret_kept(tmp_path: Path) -> None:
+    first = services.payments(tmp_path)
+    with socket.create_server(("127.0.0.1", first.port)):
+        moved = services.services(tmp_path)[0]
+    assert moved.port != first.port
+    assert moved.env["PAYMENTS_SECRET"] == first.env["PAYMENTS_SECRET"]
+    assert services.payments(tmp_path) == moved
 
 
 def test_a_damaged_file_of_the_demo_is_named(tmp_path: Path) -> None:
