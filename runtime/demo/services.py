@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from runtime.demo import shop
-from runtime.ports import free_port, is_free
+from runtime.ports import free_port
 
 FILE: Final = "demo.json"
 
@@ -71,12 +71,14 @@ def payments(home: Path) -> Service:
 
 
 def services(home: Path) -> list[Service]:
-    """Every process of the demo, for a supervisor about to start them; a port that a stranger took is replaced.
+    """Every process of the demo, in the order to start them."""
+    return [payments(home)]
 
-    A call that was approved for the old address is then not sent; it is asked for again under the new one.
+
+def move_port(home: Path, name: str) -> Service:
+    """The named service on another port, because a stranger took its own.
+
+    A call that was approved for the old address is then not sent: its tool has changed.
     """
-    service = payments(home)
-    if not is_free(service.port):
-        remember(home, payments={**read(home)["payments"], "port": free_port()})
-        service = payments(home)
-    return [service]
+    remember(home, **{name: {**read(home)[name], "port": free_port()}})
+    return {service.name: service for service in services(home)}[name]

@@ -1,4 +1,3 @@
-import socket
 from pathlib import Path
 
 import pytest
@@ -49,8 +48,7 @@ def test_the_services_keep_their_port_and_secret(tmp_path: Path) -> None:
 
 def test_a_port_that_a_stranger_took_is_replaced_and_the_secret_kept(tmp_path: Path) -> None:
     first = services.payments(tmp_path)
-    with socket.create_server(("127.0.0.1", first.port)):
-        moved = services.services(tmp_path)[0]
+    moved = services.move_port(tmp_path, "payments")
     assert moved.port != first.port
     assert moved.env["PAYMENTS_SECRET"] == first.env["PAYMENTS_SECRET"]
     assert services.payments(tmp_path) == moved
