@@ -1,7 +1,8 @@
 """Reading the environment strictly: a value that cannot be meant is an error that names its variable.
 
-In the demo the variables that are not set come from `var/env`, which `bin/up` writes (mode 600) at every start, so that
-`manage.py` in another terminal meets the same database. Nothing is read from files in production. Standard library only.
+In the demo the variables that are not set come from `var/env`, which `bin/up` writes (mode 600) at every start, so
+that `manage.py` in another terminal meets the same database. Nothing is read from files in production. Standard library
+only.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The folder `var/`: keys, the environment for other terminals, the lock of whoever runs Placet here, and starting over."""
+"""The folder `var/`: keys, the environment for other terminals, the lock of whoever runs here, and starting over."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Home:
         """Django's secret and Placet's root keys: drawn at random once, before there is any data."""
         file = self.path / KEYS
         if not file.exists():
-            if any(self.path.glob("postgres-*")) or ((self.path / "servers.json").exists() and self._data_outside()):
+            if self._has_data():
                 raise CannotStart(
                     f"{file} is gone, but its keys seal the data here. Put it back, or start over with --reset."
                 )
@@ -95,8 +95,12 @@ class Home:
         except (ValueError, KeyError, TypeError) as error:
             raise CannotStart(f"{file} is damaged. Put a copy back, or start over with --reset.") from error
 
-    def _data_outside(self) -> bool:
-        place = Path(json.loads((self.path / "servers.json").read_text())["place"])
+    def _has_data(self) -> bool:
+        """Whether a database was made already, here or in the folder outside that `servers.json` names."""
+        try:
+            place = Path(json.loads((self.path / "servers.json").read_text())["place"])
+        except (FileNotFoundError, ValueError, KeyError):
+            place = self.path
         return any(place.glob("postgres-*"))
 
     def write_environment(self, values: Mapping[str, str]) -> None:

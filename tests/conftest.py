@@ -1,7 +1,7 @@
 """The fixtures every room shares.
 
 `db` (pytest-django's) gives a transaction that is rolled back, as the application role. A test that commits is marked
-`@pytest.mark.committed` or takes `committed_db`: a database of its own. `transactional_db` and `live_server` are refused.
+`@pytest.mark.committed` or takes `committed_db`: a database of its own. `transactional_db` is refused.
 """
 
 from __future__ import annotations
