@@ -35,6 +35,7 @@ __all__ = [
     "judge",
     "may",
     "person_named",
+    "refuse",
     "report",
     "resolution",
     "withdraw",
@@ -148,6 +149,11 @@ def _opinion(proposal: Proposal) -> policies.Opinion:
         return opinion
     reason = f"Rule {opinion.rule_id} needs more people than may decide it, so nobody could approve this call."
     return policies.Opinion("deny", reason, opinion.policy_version, opinion.rule)
+
+
+def refuse(proposal: Proposal, reason: str) -> Judgement:
+    """A proposal that the machine itself refuses, whatever policy says: its tool does not exist, or its row is not genuine."""
+    return Judgement(proposal, policies.Opinion("deny", reason, policies.current_version(proposal.workspace_id)))
 
 
 def hold(judgement: Judgement, *, checkpoint_mac: str = "", by: str = "system") -> Held:
