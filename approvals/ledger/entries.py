@@ -88,7 +88,7 @@ def hash_after(prev: bytes, body: bytes) -> bytes:
 
 
 def append(workspace_id: UUID, chain: str, kind: str, body: Mapping[str, Any], *, by: str | None) -> None:
-    """Add an entry to a chain as one of the last statements of the open `rows.within` block, with which it stays or fails.
+    """Add an entry to a chain as one of the last statements of the open `rows.within` block: it stays or fails with it.
 
     ``chain`` is a run's public id or "workspace"; ``by`` a public id, None for the system itself. The entry also gets
     its place and the database's time in microseconds. Raises ValueError for a body that uses their names (RESERVED),

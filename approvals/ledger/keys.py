@@ -71,7 +71,7 @@ def sign(purpose: Purpose, data: bytes, *, number: int | None = None) -> bytes:
     return number.to_bytes(2, "big") + hmac.digest(derive(purpose, number), data, sha256)
 
 
-def holds(purpose: Purpose, data: bytes, mac: bytes) -> bool:
+def holds(purpose: Purpose, data: bytes, mac: bytes | memoryview) -> bool:
     """Whether the MAC is one of ours over exactly these bytes, for this purpose.
 
     Raises UnknownKey when it names a key that PLACET_KEYS lacks: that is no answer, and never a yes.
@@ -80,7 +80,7 @@ def holds(purpose: Purpose, data: bytes, mac: bytes) -> bool:
     return len(mac) == MAC_BYTES and hmac.compare_digest(sign(purpose, data, number=key_number(mac)), mac)
 
 
-def key_number(mac: bytes) -> int:
+def key_number(mac: bytes | memoryview) -> int:
     """The number of the root key that a MAC names."""
     return int.from_bytes(bytes(mac)[:2], "big")
 

@@ -47,7 +47,7 @@ def seal(workspace_id: UUID, clear: bytes, *, place: str) -> bytes:
     return _head(number) + nonce + AESGCM(key).encrypt(nonce, _packed(clear), _bound(workspace_id, number, place))
 
 
-def unseal(workspace_id: UUID, sealed: bytes, *, place: str) -> bytes:
+def unseal(workspace_id: UUID, sealed: bytes | memoryview, *, place: str) -> bytes:
     """The bytes that were sealed for this place. Raises Tampered for others, keys.UnknownKey without the root key."""
     sealed = bytes(sealed)
     number = int.from_bytes(sealed[1:_HEAD], "big")

@@ -1,0 +1,105 @@
+"""The drafts of JSON Schema that are honoured, each with our own reading of the keywords that a stranger could abuse.
+
+jsonschema is the reference for what a schema means. Replaced are: patterns (linear time, ASCII classes, a true end),
+formats (asserted, strictly), multipleOf (decimal), enum and const (typed), uniqueItems (linear time), and the errors of
+missing and extra fields (one each, at the field). Every keyword costs a step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import jsonschema
+from jsonschema import validators
+from jsonschema.exceptions import ValidationError
+
+from approvals.schemas import keywords
+from approvals.schemas.budgets import spend
+
+Keyword = Callable[[Any, Any, Any, Any], Iterator[ValidationError]]
+
+ANNOTATIONS = frozenset(
+    {
+        "$schema",
+        "$id",
+        "$anchor",
+        "$dynamicAnchor",
+        "$recursiveAnchor",
+        "$comment",
+        "$defs",
+        "definitions",
+        "$vocabulary",
+    }
+    | {"title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "x-secret"}
+    | {"then", "else", "minContains", "maxContains", "contentMediaType"}
+)
+"""Known keywords that check nothing by themselves: notes, and what their neighbours read."""
+
+
+def is_secret(schema: Any) -> bool:
+    """Whether the schema itself says that its value is secret."""
+    return isinstance(schema, Mapping) and (
+        schema.get("writeOnly") is True or schema.get("x-secret") is True or schema.get("format") == "password"
+    )
+
+
+def _counted(keyword: Keyword) -> Keyword:
+    """The keyword at the cost of a step; an error on its way up is marked when it passes a schema that says secret."""
+
+    def counted(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
+        spend(1)
+        for error in keyword(validator, value, instance, schema) or ():
+            if is_secret(schema):
+                error.secret = True  # type: ignore[attr-defined]
+            yield error
+
+    return counted
+
+
+def _evolve(self: Any, **changes: Any) -> Any:
+    """jsonschema's own would answer to a nested ``$schema`` with its stock validator, which knows no budget."""
+    return type(self)(
+        schema=changes.get("schema", self.schema),
+        format_checker=None,
+        registry=self._registry,
+        _resolver=changes.get("_resolver", self._resolver),
+    )
+
+
+def _ours(base: Any) -> Any:
+    replaced = {name: keyword for name, keyword in keywords.REPLACED.items() if name in base.VALIDATORS}
+    known = {**base.VALIDATORS, **replaced, "contentEncoding": keywords.content_encoding}
+    dialect: Any = validators.extend(base, {name: _counted(keyword) for name, keyword in known.items()})  # type: ignore[no-untyped-call]
+    dialect.evolve = _evolve
+    return dialect
+
+
+def _lenient(dialect: Any) -> Any:
+    """The same without formats: for metaschemas, where what a reference looks like is no reason to refuse a tool."""
+    lenient: Any = validators.extend(dialect, {"format": lambda *_: None})  # type: ignore[no-untyped-call]
+    lenient.evolve = _evolve
+    return lenient
+
+
+NEWEST = "https://json-schema.org/draft/2020-12/schema"
+DIALECTS: dict[str, Any] = {
+    NEWEST: _ours(jsonschema.Draft202012Validator),
+    "https://json-schema.org/draft/2019-09/schema": _ours(jsonschema.Draft201909Validator),
+    "http://json-schema.org/draft-07/schema": _ours(jsonschema.Draft7Validator),
+    "http://json-schema.org/draft-06/schema": _ours(jsonschema.Draft6Validator),
+    "http://json-schema.org/draft-04/schema": _ours(jsonschema.Draft4Validator),
+}
+METASCHEMAS = {uri: _lenient(dialect) for uri, dialect in DIALECTS.items()}
+REF_STANDS_ALONE = frozenset(uri for uri in DIALECTS if "/draft-0" in uri)
+"""The drafts in which what stands beside ``$ref`` is ignored."""
+
+
+def uri_of(schema: Mapping[str, Any]) -> str | None:
+    """The dialect that a schema names, if we honour it; 2020-12 where it names none; None for one we do not know."""
+    named = schema.get("$schema", NEWEST)
+    plain = named.rstrip("#") if isinstance(named, str) else ""
+    for uri in (plain, plain.replace("https://", "http://", 1), plain.replace("http://", "https://", 1)):
+        if uri in DIALECTS:
+            return uri
+    return None
