@@ -25,6 +25,8 @@ DEBUG = False
 SECRET_KEY = _env.text("PLACET_SECRET_KEY")
 PLACET_KEYS = _env.keys("PLACET_KEYS")
 PLACET_RESOLVED = "runtime.calls.resolved"
+# Python code that rows may name: tools and graphs exist only if one of these modules registers them.
+PLACET_MODULES = _env.words("PLACET_MODULES", "" if PRODUCTION else "runtime.demo.tickets,runtime.demo.desk")
 PLACET_ALLOW_ADDRESSES = _env.addresses("PLACET_ALLOW_ADDRESSES")
 ALLOWED_HOSTS = _env.words("PLACET_HOSTS", "" if PRODUCTION else "localhost,127.0.0.1,[::1]")
 
