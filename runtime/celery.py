@@ -1,4 +1,4 @@
-"""The Celery application. Messages are hints that carry an id: they may be lost or repeated, PostgreSQL is the queue."""
+"""The Celery application. Messages are hints that carry an id, may be lost or repeated: PostgreSQL is the queue."""
 
 from __future__ import annotations
 

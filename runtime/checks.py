@@ -1,1 +1,92 @@
-"""What is checked when a process starts."""
+"""What is checked when a process starts: a wrong set-up fails with a sentence at once, not at the first approval.
+
+`manage.py check` looks at the settings, `manage.py check --database default` at the database as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, Tags, register
+from django.db import DatabaseError, connections
+from django.utils.module_loading import import_string
+
+from approvals.ledger import keys
+
+ROLES_HINT = "Run the statements that `manage.py roles` prints, then `manage.py migrate`."
+FACTS = """
+SELECT rolsuper, rolbypassrls, current_setting('lock_timeout') = '0' OR
+    current_setting('idle_in_transaction_session_timeout') = '0',
+    EXISTS (SELECT FROM pg_tables WHERE schemaname = 'public' AND pg_has_role(current_user, tableowner, 'MEMBER'))
+FROM pg_roles WHERE rolname = current_user
+"""
+
+
+@register()
+def seam_is_connected(app_configs: Any, **_: Any) -> list[CheckMessage]:
+    """A decision would be taken and no run would ever hear of it."""
+    try:
+        resolved = import_string(settings.PLACET_RESOLVED)
+    except ImportError as error:
+        return [Error(f"PLACET_RESOLVED names nothing that can be imported: {error}", id="runtime.E001")]
+    return [] if callable(resolved) else [Error("PLACET_RESOLVED does not name a function.", id="runtime.E001")]
+
+
+@register()
+def roles_are_apart(app_configs: Any, **_: Any) -> list[CheckMessage]:
+    """Application, sweep and (where it is known) owner are three roles."""
+    names = list(settings.PLACET_ROLES.values())
+    if len(set(names)) == len(names):
+        return []
+    return [Error("DATABASE_URL, DATABASE_OWNER_URL and DATABASE_SWEEP_URL must name three roles.", id="runtime.E002")]
+
+
+@register(deploy=True)
+def production_is_strict(app_configs: Any, **_: Any) -> list[CheckMessage]:
+    """What Django's own deployment checks do not know of."""
+    faults = []
+    if settings.PLACET_ENV != "production":
+        faults.append(Error("PLACET_ENV is not production.", id="runtime.E003"))
+    if "*" in settings.ALLOWED_HOSTS:
+        faults.append(Error("PLACET_HOSTS must name hosts; a star lets any page speak as this one.", id="runtime.E004"))
+    for number, key in settings.PLACET_KEYS.items():
+        if len(set(key)) < 12:
+            fault = f"Key {number} of PLACET_KEYS is not random. Draw one: openssl rand -hex 32"
+            faults.append(Error(fault, id="runtime.E005"))
+    return faults
+
+
+@register(Tags.database)
+def database_is_safe(app_configs: Any, databases: Sequence[str] | None = None, **_: Any) -> list[CheckMessage]:
+    """The role we work as could not step over row-level security, and the keys are those the data were made with."""
+    if "default" not in (databases or ()) or settings.PLACET_PROCESS == "migrate":
+        return []
+    try:
+        return [*_role_faults(), *_key_faults()]
+    except DatabaseError as error:
+        said = f"The database does not answer or has no tables yet: {str(error).strip()}"
+        return [Error(said, hint="Is it running? Was `manage.py migrate` run?", id="runtime.E006")]
+
+
+def _role_faults() -> list[CheckMessage]:
+    with connections["default"].cursor() as cursor:
+        cursor.execute(FACTS)
+        superuser, bypasses, waits_for_ever, owns = cursor.fetchone()
+    name = connections["default"].settings_dict["USER"]
+    found = {
+        f"The role {name} is a superuser: row-level security would not bind it.": superuser,
+        f"The role {name} has BYPASSRLS: row-level security would not bind it.": bypasses,
+        f"The role {name} owns tables, or is a member of the role that does.": owns,
+        f"The role {name} has no lock_timeout or no idle_in_transaction_session_timeout.": waits_for_ever,
+    }
+    return [Error(said, hint=ROLES_HINT, id="runtime.E007") for said, wrong in found.items() if wrong]
+
+
+def _key_faults() -> list[CheckMessage]:
+    try:
+        keys.check_fits()
+    except keys.KeysDoNotFit as error:
+        return [Error(str(error), id="runtime.E008")]
+    return []
