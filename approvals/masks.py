@@ -75,7 +75,7 @@ def masked(schema_node: Mapping[str, Any] | bool, name: str, pointer: str, also:
 
 
 def looks_secret(value: object) -> str | None:
-    """Why a text looks like a well-known kind of key, or None. Whole texts only, besides private keys, which show anywhere."""
+    """Why a text looks like a well-known kind of key, or None. Whole texts only, and any with a private key in it."""
     if not isinstance(value, str):
         return None
     return next((reason for pattern, reason in _LOOKS if pattern.search(value)), None)

@@ -1,0 +1,191 @@
+"""The form of an edit: a tree of fields, each one place in the arguments. What is drawn is here; `grow` builds it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from approvals.edits import marks, shapes
+from approvals.edits.display import Shown
+from approvals.edits.marks import Segment
+from approvals.edits.table import Argument, below
+from approvals.edits.view import View
+
+DESCRIPTION_MAX = 300
+"""A longer description is cut here, with the rest a click away."""
+
+Control = Literal[
+    "text", "lines", "number", "money", "choice", "fixed", "null", "list", "object", "raw", "secret", "locked", "absent"
+]
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option of a choice. ``value`` is what the form posts for it, ``label`` what is read."""
+
+    value: str
+    label: str
+    chosen: bool
+
+
+@dataclass
+class Field:
+    """One place of the form.
+
+    ``origin`` is the pointer, in the revision being edited, of the value that this field began with; None if it is new.
+    ``state`` is the number of the chosen alternative, ``raw`` or ``absent``; ``choices`` are those to choose from.
+    """
+
+    pointer: str
+    origin: str | None
+    control: Control
+    view: View
+    flat: shapes.Node
+    state: str
+    number: int
+    text: str = ""
+    posted: bool = False
+    choices: tuple[Option, ...] = ()
+    options: tuple[Option, ...] = ()
+    children: list[Field] = field(default_factory=list)
+    absent: list[Field] = field(default_factory=list)
+    removable: bool = False
+    entry: bool = False
+    grows: Literal["", "entry", "member"] = ""
+    locked: str = ""
+    code: str = ""
+    value: Any = None
+    changed: bool = False
+    faults: list[str] = field(default_factory=list)
+    line: int | None = None
+
+    @property
+    def id(self) -> str:
+        """An id for the control, unique in the form."""
+        return f"field-{self.number}"
+
+    @property
+    def key(self) -> tuple[Segment, ...]:
+        """The literal name, every invisible character marked; for an entry of a list its number, counted from 1."""
+        return marks.segments(f"entry {self.place + 1}" if self.entry else self.view.name)
+
+    @property
+    def place(self) -> int:
+        return int(self.pointer.rpartition("/")[2]) if self.entry else 0
+
+    @property
+    def label(self) -> str:
+        """What people call the field: its title in the schema, else its name in words."""
+        title = self.flat.get("title") if not self.entry else None
+        if isinstance(title, str) and title.strip():
+            return marks.escaped(title.strip())
+        return f"Entry {self.place + 1}" if self.entry else marks.escaped(self.view.name)
+
+    @property
+    def speaks(self) -> bool:
+        """Whether the label says more than the literal name."""
+        return self.label != marks.escaped(self.view.name) and not self.entry
+
+    @property
+    def description(self) -> str:
+        """The beginning of the description: plain text from outside, never markup."""
+        return self._described[:DESCRIPTION_MAX]
+
+    @property
+    def description_rest(self) -> str:
+        return self._described[DESCRIPTION_MAX:]
+
+    @property
+    def _described(self) -> str:
+        text = self.flat.get("description")
+        return marks.escaped(text.strip()) if isinstance(text, str) else ""
+
+    @property
+    def placeholder(self) -> str:
+        """The default that the tool itself would take; it is never written into the arguments."""
+        if "default" not in self.flat or self.flat["default"] is None or self.view.covered:
+            return ""
+        default = self.flat["default"]
+        return default if isinstance(default, str) else shapes.written(default)
+
+    @property
+    def proposed(self) -> Shown | None:
+        """The value it began with, where that is to be said beside what it is now."""
+        return self.view.shown if self.origin is not None and self.changed and self.control != "secret" else None
+
+    @property
+    def unseen(self) -> int:
+        """How many characters of the text cannot be seen."""
+        return marks.count(self.text) if self.control in ("text", "lines") else 0
+
+    @property
+    def unseen_where(self) -> str:
+        """Where the first of them stands: the code point and the word before it."""
+        return marks.first_unseen(self.text)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        strange = () if self.view.known or self.control == "absent" else ("Not in the tool’s schema.",)
+        return strange + (marks.warnings(self.text) if self.control in ("text", "lines") else ())
+
+    @property
+    def required(self) -> bool:
+        return self.view.wanted
+
+    @property
+    def whole(self) -> bool:
+        """Whether only whole numbers are welcome."""
+        return self.flat.get("type") == "integer"
+
+    @property
+    def rows(self) -> int:
+        """How high a text area is drawn."""
+        return min(max(self.text.count("\n") + 1, len(self.text) // 64 + 1), 24)
+
+    @property
+    def shown(self) -> Shown:
+        return self.view.shown
+
+    @property
+    def arguments(self) -> list[Argument]:
+        """A locked list or object as rows to be read."""
+        return below(self.view)
+
+    @property
+    def wide(self) -> bool:
+        """Whether the field has parts of its own."""
+        return self.control in ("list", "object")
+
+    def walk(self) -> Iterator[Field]:
+        """This field and all below it, in reading order, those that may be added last."""
+        yield self
+        for child in (*self.children, *self.absent):
+            yield from child.walk()
+
+
+@dataclass
+class Form:
+    """The fields of one revision's arguments, and what is wrong with them."""
+
+    root: Field
+    faults: list[tuple[str, str, str]] = field(default_factory=list)
+
+    @property
+    def fields(self) -> list[Field]:
+        """The rows of the form: one for each argument, or one for all where only JSON can hold them."""
+        return self.root.children if self.root.control == "object" else [self.root]
+
+    @property
+    def absent(self) -> list[Field]:
+        return self.root.absent
+
+    @property
+    def faulty(self) -> list[Field]:
+        """The fields with something to mend, in reading order."""
+        return [one for one in self.root.walk() if one.faults]
+
+    @property
+    def masked(self) -> int:
+        """How many secrets are not shown."""
+        return sum(1 for one in self.root.walk() if one.control == "secret")

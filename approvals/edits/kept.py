@@ -1,0 +1,86 @@
+"""Raw JSON with secrets in it: each stands as a mark that names its place, and comes back as the value it stands for.
+
+The mark is ``{"$kept": "/pointer"}``, the pointer being that of the value in the revision being edited. It is taken
+only where the value is masked again, under the same name: no edit can carry a secret to a place that shows it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from approvals.edits.places import ABSENT, at, below, is_index
+from approvals.edits.texts import pretty
+from approvals.edits.view import View
+from approvals.ledger import canonical
+
+KEPT = "$kept"
+
+
+class Misplaced(ValueError):
+    """A mark that names nothing, or that stands where its secret would be seen."""
+
+    def __init__(self, pointer: str, message: str) -> None:
+        super().__init__(message)
+        self.pointer, self.message = pointer, message
+
+
+def text(place: View, origin: str) -> str:
+    """The value as JSON text for editing. ``origin`` is where it stands in the revision being edited."""
+    start = len(place.pointer)
+
+    def cover(inner: View) -> str | None:
+        if inner.secret or _is_mark(inner.value):
+            return canonical.encode({KEPT: origin + inner.pointer[start:]}).decode()
+        return None
+
+    return pretty(place, cover)
+
+
+def restored(value: Any, base: Any, place: View) -> Any:
+    """The value with each mark replaced by what it stands for.
+
+    ``base`` are the arguments being edited and ``place`` where the value shall stand. Raises Misplaced.
+    """
+    used: dict[str, str] = {}
+    new = _restored(value, base, place.pointer, used)
+    whole = View(place.tool, place.whole, place.pointer, place.name, place.node, new, place.known)
+    _hold_covered(whole, used, base)
+    return new
+
+
+def property_name(pointer: str) -> str:
+    """The last part of a pointer that is no index of a list."""
+    return next((part for part in reversed(canonical.split(pointer)) if not is_index(part)), "")
+
+
+def _is_mark(value: Any) -> bool:
+    return isinstance(value, dict) and value.keys() == {KEPT} and isinstance(value[KEPT], str)
+
+
+def _restored(value: Any, base: Any, pointer: str, used: dict[str, str]) -> Any:
+    if _is_mark(value):
+        try:
+            original = at(base, value[KEPT])
+        except ValueError:
+            original = ABSENT
+        if original is ABSENT:
+            raise Misplaced(pointer, f"{KEPT} names no value of the revision that you edit.")
+        used[pointer] = value[KEPT]
+        return original
+    if isinstance(value, dict):
+        return {name: _restored(inner, base, below(pointer, name), used) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_restored(inner, base, below(pointer, index), used) for index, inner in enumerate(value)]
+    return value
+
+
+def _hold_covered(place: View, used: dict[str, str], base: Any) -> None:
+    """Refuse a mark at a place that does not mask it, unless what it stands for only has the form of a mark."""
+    if place.pointer in used:
+        origin = used[place.pointer]
+        same_field = bool(place.secret) and property_name(origin) == property_name(place.pointer)
+        if not same_field and not _is_mark(at(base, origin)):
+            raise Misplaced(place.pointer, f"A kept secret stays in its own field; {KEPT} does not belong here.")
+        return
+    for child in place.children():
+        _hold_covered(child, used, base)

@@ -1,0 +1,139 @@
+"""Forms drawn and read: the revision being edited in, edited arguments or faults at their fields out."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from approvals.edits import kept, posted, view
+from approvals.edits.checks import check
+from approvals.edits.difference import Change, difference
+from approvals.edits.form import Field, Form
+from approvals.edits.grow import grow
+from approvals.edits.lines import line_of
+from approvals.edits.places import within
+from approvals.edits.posted import Posted
+from approvals.edits.settle import Unfit, raw, settle
+from approvals.edits.sheet import KEPT_BY_RULE, Sheet, Slot
+from approvals.edits.view import Tool
+from approvals.schemas import Fault
+
+Wants = Literal["save", "check", "draw"]
+
+
+@dataclass(frozen=True)
+class Edited:
+    """What a person sent: ``value`` are the new arguments, None while something is to be mended.
+
+    ``wants`` is ``save`` for the button that saves, ``check`` for the return key, ``draw`` for any other.
+    ``changes`` are the changes so far, faulty fields left as they were. ``form`` is None for raw JSON.
+    """
+
+    value: Any
+    faults: tuple[Fault, ...]
+    changes: list[Change]
+    wants: Wants
+    form: Form | None = None
+    text: str = ""
+    lines: tuple[tuple[int, str], ...] = ()
+
+    @property
+    def saves(self) -> bool:
+        """Whether there is something to hand to `decide`."""
+        return self.wants == "save" and not self.faults
+
+
+def fields(tool: Tool, value: Any, *, editable: Collection[str] | None = None, rule: str = KEPT_BY_RULE) -> Form:
+    """The form for the arguments of a revision. ``editable`` are the pointers that the rule opens, None for all;
+    ``rule`` is the sentence at a field it keeps closed."""
+    sheet = Sheet(tool, value, editable, rule)
+    return Form(_root(sheet))
+
+
+def read(
+    sent: Mapping[str, list[str]],
+    tool: Tool,
+    base: Any,
+    *,
+    editable: Collection[str] | None = None,
+    rule: str = KEPT_BY_RULE,
+) -> Edited:
+    """The edited arguments out of a posted form; ``base`` are the arguments of the revision that it was drawn for.
+
+    Every name that the form did not ask for is refused at its place, and so is one sent twice.
+    """
+    do = (sent.get("do") or [""])[-1]
+    wants: Wants = "save" if do == "save" else "check" if do == "check" else "draw"
+    sheet = Sheet(tool, base, editable, rule, Posted(posted.act(sent, do)), strict=wants != "draw")
+    root = _root(sheet)
+    if refused := posted.fault_of(sent, do):
+        sheet.refuse(refused[0], "name", refused[1])
+    _refuse_strangers(sheet, root)
+    value = settle(sheet, root)
+    faults = tuple(Fault(*fault) for fault in sheet.faults)
+    if not faults and sheet.strict:
+        faults = check(base, value, dict(tool.schema), editable=editable)
+    form = Form(root, _attached(root, faults))
+    return Edited(None if faults else value, faults, difference(base, value, tool), wants, form)
+
+
+def raw_text(tool: Tool, value: Any) -> str:
+    """All arguments as JSON text for editing, each secret as a mark that keeps it."""
+    return kept.text(view.root(tool, value), "")
+
+
+def read_raw(text: str, tool: Tool, base: Any, *, editable: Collection[str] | None = None, save: bool = True) -> Edited:
+    """The edited arguments out of a JSON text, with the line of every fault."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    wants: Wants = "save" if save else "check"
+    sheet = Sheet(tool, base, editable)
+    try:
+        value = base if text == raw_text(tool, base) else raw(text, sheet, _whole(tool, base))
+    except Unfit as unfit:
+        fault = Fault(unfit.pointer, unfit.rule, unfit.message)
+        line = unfit.line or line_of(text, unfit.pointer)
+        return Edited(None, (fault,), [], wants, None, text, ((line, fault.message),))
+    faults = check(base, value, dict(tool.schema), editable=editable)
+    lines = tuple((line_of(text, fault.pointer), fault.message) for fault in faults)
+    return Edited(None if faults else value, faults, difference(base, value, tool), wants, None, text, lines)
+
+
+def _root(sheet: Sheet) -> Field:
+    root = grow(sheet, Slot("", "", "", sheet.tool.schema))
+    if root is None:
+        raise ValueError("There are no arguments to edit.")
+    return root
+
+
+def _whole(tool: Tool, base: Any) -> Field:
+    place = view.root(tool, base)
+    return Field("", "", "raw", place, place.flat, "raw", 0)
+
+
+def _refuse_strangers(sheet: Sheet, root: Field) -> None:
+    for name in sheet.posted.doubled():
+        sheet.refuse(_pointer(name), "form", f"{name} was sent twice.")
+    for name in sheet.posted.unknown():
+        pointer = _pointer(name)
+        locked = next((one.locked for one in root.walk() if one.locked and within(pointer, (one.pointer,))), "")
+        sheet.refuse(pointer, "locked" if locked else "form", locked or f"The form has no field {pointer or name}.")
+
+
+def _pointer(name: str) -> str:
+    return name[2:] if name[:1] in posted.LETTERS and name[1:3] in (":", ":/") else ""
+
+
+def _attached(root: Field, faults: tuple[Fault, ...]) -> list[tuple[str, str, str]]:
+    """Each fault put at its field, or at the nearest one around it; those of no field are given back."""
+    homeless = []
+    drawn = [one for one in root.walk() if one.pointer]
+    for fault in faults:
+        around = [one for one in drawn if within(fault.pointer, (one.pointer,))]
+        if around:
+            nearest = max(around, key=lambda one: len(one.pointer))
+            inner = fault.pointer[len(nearest.pointer) :]
+            nearest.faults.append(f"{inner}: {fault.message}" if inner else fault.message)
+        else:
+            homeless.append((fault.pointer, fault.rule, fault.message))
+    return homeless
