@@ -1,0 +1,101 @@
+"""The contract of an agent: a pure step function. It does no input or output; whatever it wants done it proposes as a
+call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol
+
+
+@dataclass(frozen=True)
+class ProposedCall:
+    """One use of a tool that the agent wants. ``reason`` is shown to people, marked as unverified."""
+
+    tool: str
+    args: dict[str, Any]
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class CallResult:
+    """How one call ended. ``args`` are the arguments that ran, which an approver may have edited, or else those
+    proposed.
+
+    ``status`` is executed, failed, refused, answered, expired or cancelled; ``value`` is what the tool returned, and
+    ``message`` what a person or policy said, or why it failed. Each result is given to exactly one step.
+    """
+
+    call_id: str
+    tool: str
+    args: dict[str, Any]
+    status: str
+    value: Any = None
+    message: str = ""
+
+
+@dataclass(frozen=True)
+class Step:
+    """What one step changes and wants. The names in ``update``, ``append`` and ``remove`` are members of the state.
+
+    ``calls`` all end before the next step, which is given their results in this order. ``goto`` names the node of the
+    next step (the same one if empty); ``done`` ends the run and allows no calls. ``usage`` counts what was spent, in
+    whole numbers.
+    """
+
+    update: Mapping[str, Any] = field(default_factory=dict)
+    append: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    remove: Sequence[str] = ()
+    calls: Sequence[ProposedCall] = ()
+    goto: str = ""
+    usage: Mapping[str, int] = field(default_factory=dict)
+    done: bool = False
+
+
+class BadStep(Exception):
+    """An agent answered with something that is no step; the message says what."""
+
+
+class Unusable(Exception):
+    """A definition that this process cannot run: the kind, the graph or the node is not in its code."""
+
+
+class Agent(Protocol):
+    """An agent as the loop meets it. ``entry`` is the node of its first step.
+
+    The state of a run begins as ``{"input": …}``. If it holds a list ``messages`` of ``{"role", "text"}``, the last
+    of them are shown to whoever is asked to approve a call.
+    """
+
+    entry: str
+
+    def step(self, node: str, state: dict[str, Any], results: tuple[CallResult, ...]) -> Step:
+        """One step. It must depend on nothing but its arguments; it may change ``state``, which is its own copy."""
+        ...
+
+
+Builder = Callable[[dict[str, Any]], Agent]
+
+
+def build(kind: str, definition: dict[str, Any]) -> Agent:
+    """The agent of a kind as its definition describes it. Raises Unusable."""
+    from runtime.agents import graph, scripted
+
+    builders: Final[dict[str, Builder]] = {"graph": graph.build, "scripted": scripted.build}
+    if kind not in builders:
+        raise Unusable(f"There is no kind of agent called {kind}.")
+    return builders[kind](definition)
+
+
+def check(step: Any) -> Step:
+    """The step, if it is one. Raises BadStep."""
+    if not isinstance(step, Step):
+        raise BadStep(f"a step must be a Step, not {type(step).__name__}")
+    if step.done and step.calls:
+        raise BadStep("a step that ends the run proposes no calls")
+    for call in step.calls:
+        if not isinstance(call, ProposedCall) or not isinstance(call.args, dict) or not isinstance(call.tool, str):
+            raise BadStep("calls must be ProposedCall, each with a tool's name and an object of arguments")
+    if any(type(count) is not int or count < 0 for count in step.usage.values()):
+        raise BadStep("usage counts in whole numbers")
+    return step

@@ -1,0 +1,295 @@
+"""Calls: one proposed use of a tool each, the attempts to make it, and how the decision of people reaches it."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping
+from typing import Any, ClassVar, Final
+from uuid import UUID
+
+from django.db import connection, models
+
+from approvals import gate, rows
+from approvals.ledger import canonical, sealing
+from runtime import hints
+from runtime.agents.agent import CallResult
+from runtime.definitions import Tool
+from runtime.runs import Run
+
+log = logging.getLogger(__name__)
+
+
+class Call(rows.Row):
+    """One proposed use of a tool: ``idx`` is its place in the step that proposed it, ``key`` its idempotency key for
+    ever.
+
+    ``args`` are the bytes as proposed, and from the moment they are sent those that were approved. ``digest`` names
+    the action that may run; ``attempt_id`` is the attempt that counts; ``consumed_seq`` the step that was given the
+    result.
+    """
+
+    PREFIX = "call"
+
+    class Status(models.TextChoices):
+        PROPOSED = "proposed"
+        HELD = "held"
+        CLEARED = "cleared"
+        REFUSED = "refused"
+        ANSWERED = "answered"
+        EXPIRED = "expired"
+        CANCELLED = "cancelled"
+        EXECUTING = "executing"
+        EXECUTED = "executed"
+        FAILED = "failed"
+        UNKNOWN = "unknown"
+
+    MOVES: ClassVar[Mapping[str, frozenset[str]]] = {
+        "proposed": frozenset({"held", "cleared", "refused"}),
+        "held": frozenset({"cleared", "refused", "answered", "expired", "cancelled"}),
+        "cleared": frozenset({"executing", "held", "refused", "cancelled"}),
+        "executing": frozenset({"executed", "failed", "unknown"}),
+        "unknown": frozenset({"executed", "failed", "cleared"}),
+    }
+
+    run = models.ForeignKey(Run, models.PROTECT, related_name="calls", db_constraint=False)
+    step = models.PositiveBigIntegerField()
+    idx = models.PositiveIntegerField()
+    tool = models.ForeignKey(Tool, models.PROTECT, null=True, related_name="+", db_constraint=False)
+    tool_name = models.CharField(max_length=200)
+    effect = models.CharField(max_length=12)
+    status = models.CharField(max_length=12, choices=Status.choices, default=Status.PROPOSED)
+    args = models.BinaryField()
+    args_digest = models.CharField(max_length=64)
+    digest = models.CharField(max_length=64, blank=True)
+    key = models.CharField(max_length=64)
+    approval = models.CharField(max_length=40, blank=True)
+    reason = models.BinaryField()
+    message = models.BinaryField(default=b"")
+    attempt_id = models.UUIDField(null=True)
+    consumed_seq = models.PositiveBigIntegerField(null=True)
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["run", "step", "idx"], name="one_call_of_a_place"),
+            models.UniqueConstraint(fields=["workspace", "key"], name="one_call_of_a_key"),
+            models.CheckConstraint(
+                condition=models.Q(
+                    status__in=[
+                        "proposed",
+                        "held",
+                        "cleared",
+                        "refused",
+                        "answered",
+                        "expired",
+                        "cancelled",
+                        "executing",
+                        "executed",
+                        "failed",
+                        "unknown",
+                    ]
+                ),
+                name="call_status_is_known",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["run"], condition=models.Q(consumed_seq=None), name="calls_not_consumed"),
+            models.Index(fields=["created_at"], condition=models.Q(status="held"), name="calls_held"),
+            models.Index(fields=["created_at"], condition=models.Q(status="executing"), name="calls_executing"),
+        ]
+
+    def __str__(self) -> str:
+        return self.public_id
+
+
+class Attempt(rows.Row):
+    """One sending of a call. It is written before anything is sent; without an outcome, nobody knows what happened."""
+
+    PREFIX = "att"
+
+    call = models.ForeignKey(Call, models.PROTECT, related_name="attempts", db_constraint=False)
+    number = models.PositiveIntegerField()
+    fence = models.PositiveBigIntegerField()
+    args_digest = models.CharField(max_length=64)
+    send_deadline = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True)
+    outcome = models.CharField(max_length=16, blank=True)
+    late = models.BooleanField(default=False)
+    note = models.TextField(blank=True)
+    answer = models.BinaryField(default=b"")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["call", "number"], name="one_attempt_of_a_number")]
+
+
+OPEN: Final = frozenset({"proposed", "held", "cleared", "executing", "unknown"})
+FINAL: Final = frozenset({"executed", "failed", "refused", "answered", "expired", "cancelled"})
+
+
+# Questions
+
+
+def args_of(call: Call) -> bytes:
+    """The argument bytes: proposed, or approved once they were sent. Raises sealing.Tampered."""
+    return _open(call, "args")
+
+
+def reason_of(call: Call) -> str:
+    """Why the agent wanted it, in its own, unverified words."""
+    return _open(call, "reason").decode()
+
+
+def message_of(call: Call) -> str:
+    """What policy or a person said of it, or nothing."""
+    return _open(call, "message").decode() if call.message else ""
+
+
+def answer_of(attempt: Attempt) -> dict[str, Any]:
+    """What an attempt brought: ``{"value", "message"}``, or nothing."""
+    if not attempt.answer:
+        return {}
+    clear = sealing.unseal(attempt.workspace_id, bytes(attempt.answer), place=_answer_place(attempt.pk))
+    answer: dict[str, Any] = json.loads(clear)
+    return answer
+
+
+def unconsumed(run_id: UUID) -> list[Call]:
+    """The calls whose results no step was given yet, in the order in which the agent proposed them."""
+    return list(Call.objects.filter(run_id=run_id, consumed_seq=None).order_by("step", "idx"))
+
+
+def result_of(call: Call) -> CallResult:
+    """How a call ended, as the agent is told. Raises sealing.Tampered."""
+    answer: dict[str, Any] = {}
+    if call.status in {"executed", "failed"} and call.attempt_id:
+        answer = answer_of(Attempt.objects.get(pk=call.attempt_id))
+    return CallResult(
+        call_id=call.public_id,
+        tool=call.tool_name,
+        args=_shown(args_of(call)),
+        status=str(call.status),
+        value=answer.get("value"),
+        message=answer.get("message") or message_of(call),
+    )
+
+
+def _shown(args: bytes) -> dict[str, Any]:
+    """The arguments, or none where they were refused because they cannot be read."""
+    try:
+        shown = canonical.parse(args)
+    except canonical.Unrepresentable:
+        return {}
+    return shown if isinstance(shown, dict) else {}
+
+
+def idempotency_key(run_id: UUID, step: int, idx: int) -> str:
+    """The key of a call: the same after any crash, retry or edit, another one for every other call."""
+    return canonical.sha256_hex(f"placet call 1\0{run_id.hex}:{step}:{idx}".encode())
+
+
+def _place(call_id: UUID, column: str) -> str:
+    return f"runtime_call.{column}:{call_id.hex}"
+
+
+def _answer_place(attempt_id: UUID) -> str:
+    return f"runtime_attempt.answer:{attempt_id.hex}"
+
+
+def _open(call: Call, column: str) -> bytes:
+    return sealing.unseal(call.workspace_id, bytes(getattr(call, column)), place=_place(call.pk, column))
+
+
+# Verbs
+
+
+def sealed(workspace_id: UUID, call_id: UUID, column: str, clear: bytes) -> bytes:
+    """What goes into a sealed column of a call."""
+    return sealing.seal(workspace_id, clear, place=_place(call_id, column))
+
+
+def sealed_answer(attempt: Attempt, value: Any, message: str) -> bytes:
+    """What goes into an attempt's ``answer``."""
+    clear = canonical.encode({"value": value, "message": message}, max_depth=canonical.MAX_DEPTH + 1)
+    return sealing.seal(attempt.workspace_id, clear, place=_answer_place(attempt.pk))
+
+
+_ENDS: Final = {
+    "approved": "cleared",
+    "answered": "answered",
+    "rejected": "refused",
+    "expired": "expired",
+    "cancelled": "cancelled",
+}
+
+
+def resolved(resolution: gate.Resolution) -> None:
+    """People have decided, or nobody did in time: move the call and wake its run, by the same commit.
+
+    Called by approvals inside the deciding transaction, while the approval is locked. An approval that was superseded
+    moves nothing: another one asks. Raises LookupError for a subject or chain that is none of ours: an answer never
+    goes nowhere.
+    """
+    if resolution.status == "superseded":
+        return
+    call_id, run_id = rows.parse_id(Call.PREFIX, resolution.subject), rows.parse_id(Run.PREFIX, resolution.chain)
+    if call_id is None or run_id is None or not poke(resolution.workspace_id, run_id, cancel=_ends_run(resolution)):
+        raise LookupError(f"No run of this workspace waits for {resolution.approval_id}.")
+    if not rows.move(
+        Call, call_id, frm="held", to=_ENDS[resolution.status], where=_of(run_id), **_told(resolution, call_id)
+    ):
+        log.error("%s ended as %s, and %s no longer waits for it", resolution.approval_id, resolution.status, call_id)
+
+
+def _of(run_id: UUID) -> models.Q:
+    return models.Q(run_id=run_id)
+
+
+def _ends_run(resolution: gate.Resolution) -> bool:
+    return resolution.status == "expired" and resolution.on_deadline == "cancel_run"
+
+
+def _told(resolution: gate.Resolution, call_id: UUID) -> dict[str, Any]:
+    sets: dict[str, Any] = {}
+    if resolution.message:
+        sets["message"] = sealed(resolution.workspace_id, call_id, "message", resolution.message.encode())
+    if resolution.status == "approved":
+        return sets | {"digest": resolution.digest, "args_digest": resolution.args_digest}
+    return sets | {"ended_at": rows.Now()}
+
+
+_POKE = """
+    UPDATE runtime_run SET pokes = pokes + 1, hinted_at = NULL,
+        status = CASE WHEN status = 'suspended_approval' OR (status = 'parked' AND reason_code = %(parked_for)s)
+            THEN 'ready' ELSE status END,
+        wake_at = CASE WHEN status = 'in_progress' THEN wake_at ELSE placet_now() END,
+        cancel_by = CASE WHEN %(cancel)s AND cancel_by = '' THEN 'system' ELSE cancel_by END,
+        cancel_reason = CASE WHEN %(cancel)s AND cancel_by = '' THEN 'A deadline passed.' ELSE cancel_reason END
+    WHERE id = %(run)s AND workspace_id = %(workspace)s
+    RETURNING status
+"""
+
+
+def poke(workspace_id: UUID, run_id: UUID, *, cancel: bool = False, parked_for: str = "") -> bool:
+    """Something happened to a call of this run: lock the run, wake it if it waits for people (or is parked for this
+    reason), and leave it to its worker if it has one. False if there is no such run. The run's row comes before its
+    calls: the lock order."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _POKE, {"run": run_id, "workspace": workspace_id, "cancel": cancel, "parked_for": parked_for or "-"}
+        )
+        row = cursor.fetchone()
+    if row is None:
+        return False
+    rows.publish(workspace_id, rows.public_id(Run.PREFIX, run_id))
+    if row[0] == "ready":
+        hints.hint_on_commit(workspace_id, run_id)
+    return True
+
+
+def cancel_rest(run_id: UUID) -> None:
+    """End the calls of a run that ends, where nothing was sent. In the transaction that ends the run, which holds its
+    row."""
+    ending = Call.objects.filter(run_id=run_id, status__in=["held", "cleared"])
+    for call_id in ending.order_by("step", "idx").values_list("pk", flat=True):
+        rows.move(Call, call_id, frm={"held", "cleared"}, to="cancelled", ended_at=rows.Now())

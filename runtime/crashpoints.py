@@ -1,0 +1,46 @@
+"""Named places in the protocol at which a test may end the process, as a power cut would.
+
+``PLACET_CRASH_AT=intent.after`` kills the process with SIGKILL the first time it comes there, ``intent.after#3`` the
+third time, and ``send.after:stop`` suspends it with SIGSTOP instead, so that it can wake up long after its lease has
+gone.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections import Counter
+from typing import Final
+
+POINTS: Final = frozenset(
+    {
+        "claim.after",
+        "step.before",
+        "step.after",
+        "suspend.before",
+        "suspend.after",
+        "intent.before",
+        "intent.after",
+        "send.before",
+        "send.after",
+        "result.before",
+        "result.after",
+    }
+)
+
+_visits: Counter[str] = Counter()
+
+
+def reach(name: str) -> None:
+    """Say that the process has come to this point. Does nothing unless the environment names it. Raises ValueError
+    for an unknown one."""
+    if name not in POINTS:
+        raise ValueError(f"{name} is no crash point.")
+    wanted = os.environ.get("PLACET_CRASH_AT", "")
+    if not wanted:
+        return
+    place, _, way = wanted.partition(":")
+    point, _, turn = place.partition("#")
+    _visits[name] += 1
+    if point == name and _visits[name] == int(turn or 1):
+        os.kill(os.getpid(), signal.SIGSTOP if way == "stop" else signal.SIGKILL)

@@ -1,0 +1,331 @@
+"""Dispatch: the only place where a tool is called.
+
+Two commits for each call. The *intent* moves it from cleared to executing and writes the attempt, after clearance and
+after the very bytes were hashed and compared; then the tool is called; then the *result* is committed. Between the
+two the truth is outside this database, and a crash there leaves an attempt without outcome: a tool that is safe to
+repeat is sent the same key again, and of any other it is recorded that nobody knows.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+from uuid import UUID
+
+from django.db import DatabaseError, connection
+from django.db.models import Q
+
+from approvals import gate, rows
+from approvals.ledger import canonical, entries
+from runtime import calls, checkpoints, definitions, leases, tools
+from runtime.calls import Attempt, Call
+from runtime.crashpoints import reach
+from runtime.definitions import Tool
+from runtime.leases import Lease
+
+SENDS: Final = 3
+"""How often one claim of a run sends one call, when no answer comes and the tool is safe to repeat."""
+GRACE: Final = 5
+"""Seconds that an attempt's deadline in the database lies behind the tool's own time-out."""
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Intent:
+    """What was committed before anything is sent: this attempt, with these bytes, to this tool."""
+
+    call: Call
+    attempt: Attempt
+    tool: Tool
+    args: bytes
+    started: float
+
+    def use(self) -> tools.Use:
+        seconds = self.tool.timeout - (time.monotonic() - self.started)
+        return tools.Use(self.call.public_id, self.call.key, seconds, self.attempt.number)
+
+
+class Refusal(Exception):
+    """The call may not be sent; the message says why."""
+
+
+def dispatch(lease: Lease, call: Call) -> None:
+    """Send a cleared call, or one whose sender died, and record what came of it. Raises LeaseLost or CancelWanted."""
+    repeatable = call.status == Call.Status.CLEARED
+    for turn in range(1, SENDS + 1):
+        intent = _intend(lease, call, repeatable)
+        if intent is None:
+            return
+        answer = _send(lease, intent)
+        repeatable = answer.outcome == tools.NOT_SENT
+        if turn == SENDS or not (
+            repeatable or (answer.outcome == tools.LOST and intent.tool.effect in tools.SAFE_TO_REPEAT)
+        ):
+            _settle(lease, intent, answer)
+            return
+        call.refresh_from_db()
+
+
+# Intent
+
+
+def _intend(lease: Lease, call: Call, unsent: bool) -> Intent | None:
+    """Commit that the call is going to be sent; None if it may not be, which is then committed instead."""
+    attempt = Attempt(workspace_id=lease.workspace_id, call=call, fence=lease.fence)
+    started = time.monotonic()
+    made: list[Intent] = []
+
+    def write() -> None:
+        made.clear()
+        with rows.within(lease.workspace_id):
+            try:
+                tool, args = _cleared(lease, call, unsent)
+            except Refusal as refusal:
+                _refuse(lease, call, str(refusal))
+                return
+            _write_intent(lease, call, attempt, tool, args)
+            made.append(Intent(call, attempt, tool, args, started))
+
+    reach("intent.before")
+    leases.durably(lease, write, partial(_answered, call.pk, attempt.pk))
+    reach("intent.after")
+    return made[0] if made else None
+
+
+def _answered(call_id: UUID, attempt_id: UUID) -> bool:
+    """Whether the commit took place: the attempt is there, or the call was refused."""
+    refused = Call.objects.filter(pk=call_id, status__in=["refused", "unknown"])
+    return Attempt.objects.filter(pk=attempt_id).exists() or refused.exists()
+
+
+def _cleared(lease: Lease, call: Call, unsent: bool) -> tuple[Tool, bytes]:
+    """The tool and the bytes, after everything was checked once more. Raises Refusal."""
+    tool = definitions.tool_named(lease.workspace_id, call.tool_name)
+    if tool is None:
+        raise Refusal(f"There is no tool {call.tool_name} any more.")
+    if not definitions.genuine(tool):
+        raise Refusal("The tool's row is not as it was written.")
+    if not unsent and tool.effect not in tools.SAFE_TO_REPEAT:
+        raise Refusal(
+            "Its sender died, or hung, after the call may have been sent, and the tool is not safe to repeat."
+        )
+    answer = gate.clearance(lease.workspace_id, call.public_id, call.digest)
+    if isinstance(answer, gate.NotCleared):
+        raise Refusal(answer.message)
+    if answer.tool != tool.name or answer.definition_digest != tool.digest:
+        raise Refusal("The tool's definition is not the one that was cleared; propose the call anew.")
+    if canonical.action_digest(answer.header, answer.args) != call.digest:
+        raise Refusal("The bytes to be sent are not the ones that were cleared.")
+    return tool, answer.args
+
+
+def _write_intent(lease: Lease, call: Call, attempt: Attempt, tool: Tool, args: bytes) -> None:
+    leases.prove(lease)
+    attempt.number = Attempt.objects.filter(call=call).count() + 1
+    attempt.args_digest = canonical.sha256_hex(args)
+    attempt.send_deadline = leases.Later(tool.timeout + GRACE)
+    _take(call, attempt, args)
+    attempt.save(force_insert=True)
+    body = {"subject": call.public_id, "attempt": attempt.number, "attempt_id": attempt.public_id, "key": call.key}
+    body |= {"digest": call.digest, "args_digest": attempt.args_digest, "fence": lease.fence}
+    entries.append(lease.workspace_id, lease.public_id, "call.intended", body, by="system")
+
+
+def _take(call: Call, attempt: Attempt, args: bytes) -> None:
+    """The one statement that lets a call be sent, once: whoever comes second finds it taken. Raises LeaseLost."""
+    sets: dict[str, Any] = {"attempt_id": attempt.pk, "args_digest": attempt.args_digest}
+    if args != calls.args_of(call):
+        sets["args"] = calls.sealed(call.workspace_id, call.pk, "args", args)
+    if call.status == Call.Status.CLEARED:
+        taken = rows.move(Call, call.pk, frm="cleared", to="executing", **sets)
+    else:
+        last = Call.objects.filter(pk=call.pk, status="executing", attempt_id=call.attempt_id)
+        taken = last.update(**sets) == 1
+        Attempt.objects.filter(call=call, outcome="").update(outcome=tools.LOST, ended_at=rows.Now())
+    if not taken:
+        raise leases.LeaseLost(f"{call.public_id} was taken by somebody else.")
+
+
+def _refuse(lease: Lease, call: Call, why: str) -> None:
+    """The call is not sent after all. One that may have been sent before has an outcome that nobody knows."""
+    log.warning("%s of %s is not sent: %s", call.public_id, lease.public_id, why)
+    if call.status == Call.Status.EXECUTING:
+        _write_unknown(lease, call, why)
+        return
+    _report(lease, call, "failed", f"It was not sent. {why}")
+    leases.prove(lease)
+    message = calls.sealed(call.workspace_id, call.pk, "message", why.encode())
+    if not rows.move(Call, call.pk, frm="cleared", to="refused", message=message, ended_at=rows.Now()):
+        raise leases.LeaseLost(f"{call.public_id} was taken by somebody else.")
+    body = {"subject": call.public_id, "reason": why}
+    entries.append(lease.workspace_id, lease.public_id, "call.refused", body, by="system")
+
+
+# Sending
+
+
+def _send(lease: Lease, intent: Intent) -> tools.Answer:
+    tool = intent.tool
+    secret = definitions.signing_secret(tool) if tool.kind == Tool.Kind.HTTP else b""
+    lease.renew_until = intent.started + tool.timeout + 2 * GRACE
+    reach("send.before")
+    if not lease.valid:
+        return tools.Answer(tools.NOT_SENT, note="The lease was lost before it was sent.")
+    answer = tools.send(str(tool.kind), tool.config, secret, intent.args, intent.use())
+    lease.renew_until = float("inf")
+    reach("send.after")
+    return answer
+
+
+# Result
+
+
+_BECOMES: Final = {
+    tools.EXECUTED: "executed",
+    tools.FAILED_BEFORE: "failed",
+    tools.FAILED_AFTER: "failed",
+    tools.NOT_SENT: "failed",
+}
+
+
+def _settle(lease: Lease, intent: Intent, answer: tools.Answer) -> None:
+    """Commit what came of it; as evidence where somebody else has the run by now."""
+    if answer.outcome == tools.LOST and intent.tool.effect != "pure":
+        _unknown(lease, intent.call, answer.note)
+        return
+    reach("result.before")
+    result = _result(lease, intent, answer)
+    landed = partial(checkpoints.committed, lease.run_id, result.seq, result.attempt_id)
+    try:
+        leases.durably(lease, partial(_commit_result, lease, intent, answer, result), landed)
+    except leases.LeaseLost:
+        _keep_evidence(lease, intent, answer)
+        raise
+    leases.moved(lease, result)
+    reach("result.after")
+
+
+def _result(lease: Lease, intent: Intent, answer: tools.Answer) -> checkpoints.Checkpoint:
+    attempt = intent.attempt
+    attempt.answer = calls.sealed_answer(attempt, answer.value, answer.message)
+    body = {"call": intent.call.public_id, "attempt": attempt.number, "outcome": answer.outcome}
+    body |= {"answer": canonical.sha256_hex(bytes(attempt.answer)), "args": attempt.args_digest}
+    return leases.next_checkpoint(lease, kind="result", body=body)
+
+
+def _commit_result(lease: Lease, intent: Intent, answer: tools.Answer, result: checkpoints.Checkpoint) -> None:
+    to = _BECOMES.get(answer.outcome, "failed")
+    with rows.within(lease.workspace_id):
+        # Approval before run before call: the one order of locks.
+        _report(lease, intent.call, to, answer.note, bytes(result.mac).hex())
+        leases.move_head(lease, result, obey_cancel=False)
+        ours = Q(attempt_id=intent.attempt.pk)
+        if not rows.move(Call, intent.call.pk, frm="executing", to=to, where=ours, ended_at=rows.Now()):
+            raise leases.LeaseLost(f"{intent.call.public_id} was settled by somebody else.")
+        _end_attempt(intent.attempt, answer)
+
+
+def _report(lease: Lease, call: Call, outcome: str, note: str, checkpoint_mac: str = "") -> None:
+    gate.report(lease.workspace_id, lease.public_id, call.public_id, outcome, note=note, checkpoint_mac=checkpoint_mac)
+
+
+def _end_attempt(attempt: Attempt, answer: tools.Answer, *, late: bool = False) -> None:
+    sets = {
+        "outcome": answer.outcome,
+        "note": answer.note,
+        "answer": attempt.answer,
+        "late": late,
+        "ended_at": rows.Now(),
+    }
+    Attempt.objects.filter(pk=attempt.pk).update(**sets)
+
+
+# Nobody knows
+
+
+def _unknown(lease: Lease, call: Call, note: str) -> None:
+    landed = partial(_is_unknown, call.pk)
+    leases.durably(lease, partial(_commit_unknown, lease, call, note), landed)
+
+
+def _is_unknown(call_id: UUID) -> bool:
+    return Call.objects.filter(pk=call_id, status="unknown").exists()
+
+
+def _commit_unknown(lease: Lease, call: Call, note: str) -> None:
+    with rows.within(lease.workspace_id):
+        _write_unknown(lease, call, note)
+
+
+def _write_unknown(lease: Lease, call: Call, note: str) -> None:
+    _report(lease, call, "unknown", note)
+    leases.prove(lease, obey_cancel=False)
+    attempt_id = Call.objects.values_list("attempt_id", flat=True).get(pk=call.pk)
+    if rows.move(Call, call.pk, frm="executing", to="unknown", where=Q(attempt_id=attempt_id)):
+        Attempt.objects.filter(call=call, outcome="").update(outcome=tools.LOST, note=note, ended_at=rows.Now())
+
+
+def give_up(lease: Lease, call: Call) -> None:
+    """Say of a call whose sender died that nobody knows, because its run is to end and sends nothing more."""
+    _unknown(lease, call, "Its sender died, or hung, and the run was cancelled.")
+
+
+# Evidence
+
+
+_PROVES: Final = {tools.EXECUTED: "executed", tools.FAILED_BEFORE: "failed"}
+
+
+def _keep_evidence(lease: Lease, intent: Intent, answer: tools.Answer) -> None:
+    """An answer that comes after the lease was lost says nothing about the run; about this very attempt it is the
+    truth."""
+    for _ in range(60):
+        try:
+            _commit_evidence(lease, intent, answer)
+            return
+        except DatabaseError as error:
+            log.warning(
+                "%s: the answer of a lost attempt is kept later (%s)", intent.call.public_id, type(error).__name__
+            )
+            connection.close()
+            time.sleep(1)
+
+
+class _OvertakenAttempt(Exception):
+    pass
+
+
+def _commit_evidence(lease: Lease, intent: Intent, answer: tools.Answer) -> None:
+    try:
+        with rows.within(lease.workspace_id):
+            _settle_late(lease, intent, answer)
+    except _OvertakenAttempt:
+        with rows.within(lease.workspace_id):
+            _end_late(lease, intent, answer, counted=False)
+
+
+def _settle_late(lease: Lease, intent: Intent, answer: tools.Answer) -> None:
+    to = _PROVES.get(answer.outcome)
+    if to is None:
+        raise _OvertakenAttempt
+    _report(lease, intent.call, to, f"It was reported late. {answer.note}".strip())
+    calls.poke(lease.workspace_id, lease.run_id, parked_for="outcome_unknown")
+    ours = Q(attempt_id=intent.attempt.pk)
+    if not rows.move(Call, intent.call.pk, frm={"executing", "unknown"}, to=to, where=ours, ended_at=rows.Now()):
+        raise _OvertakenAttempt
+    _end_late(lease, intent, answer, counted=True)
+
+
+def _end_late(lease: Lease, intent: Intent, answer: tools.Answer, *, counted: bool) -> None:
+    _end_attempt(intent.attempt, answer, late=True)
+    body = {
+        "subject": intent.call.public_id,
+        "attempt": intent.attempt.number,
+        "outcome": answer.outcome,
+        "counted": counted,
+    }
+    entries.append(lease.workspace_id, lease.public_id, "call.answered_late", body, by="system")

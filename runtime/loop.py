@@ -1,0 +1,223 @@
+"""The loop: claim a run, ask its agent for a step, commit the step, hold or dispatch its calls, and give the run back.
+
+Any number of workers may be told to advance the same run, any number of times: who does not get the claim leaves.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from functools import partial
+from typing import Any, Final
+from uuid import UUID
+
+from approvals import gate, rows
+from approvals.ledger import canonical, entries, sealing
+from runtime import calls, checkpoints, dispatch, hints, leases, processes, proposals, state
+from runtime.agents import agent as agents
+from runtime.calls import Call
+from runtime.crashpoints import reach
+from runtime.definitions import Agent, AgentVersion, genuine
+from runtime.leases import Lease
+from runtime.runs import Run
+
+STEPS: Final = 20
+SECONDS: Final = 5.0
+"""How much one claim does before the run goes to the back of the queue: so many steps, or so many seconds."""
+CLAIMS: Final = 5
+"""How many claims in a row may come to nothing before the run is parked: something about it ends its workers."""
+
+log = logging.getLogger(__name__)
+
+
+def advance(run_id: UUID, workspace_id: UUID | None = None) -> bool:
+    """Claim the run and work on it for a while. False if there was nothing to claim.
+
+    Whatever ends this process in the middle, the run goes on from its last commit when the lease has run out.
+    """
+    if workspace_id is None:
+        workspace_id = Run.objects.values_list("workspace_id", flat=True).get(pk=run_id)
+    with rows.within(workspace_id):
+        lease = leases.claim(workspace_id, run_id)
+    if lease is None:
+        return False
+    reach("claim.after")
+    with leases.kept(lease):
+        _work(lease)
+    return True
+
+
+def _work(lease: Lease) -> None:
+    try:
+        _go(lease)
+    except leases.CancelWanted:
+        _end_cancelled(lease)
+    except leases.LeaseLost as lost:
+        log.warning("%s: fence %d was overtaken. %s", lease.public_id, lease.fence, lost)
+    except (checkpoints.Unreadable, sealing.Tampered) as fault:
+        _stop(lease, to="parked", code="unreadable", reason=str(fault))
+    except agents.Unusable as fault:
+        _stop(lease, to="parked", code="unusable", reason=str(fault))
+    except (agents.BadStep, state.NotState) as fault:
+        _stop(lease, to="failed", code="bad_step", reason=str(fault))
+    except _AgentRaised as fault:
+        _stop(lease, to="failed", code="agent", reason=str(fault))
+
+
+def _go(lease: Lease) -> None:
+    if lease.cancel_by:
+        raise leases.CancelWanted
+    if lease.attempts > CLAIMS:
+        reason = f"{CLAIMS} workers in a row took this run and ended, or lost it, before anything could be committed."
+        _stop(lease, to="parked", code="no_progress", reason=reason)
+        return
+    checkpoints.verify_tail(
+        lease.run_id, verified_seq=lease.verified_seq, head_seq=lease.head_seq, head_mac=lease.head_mac
+    )
+    turn = Turn(lease)
+    while turn.next():
+        pass
+
+
+class Turn:
+    """One claim's worth of work on one run. `next` does one thing and says whether there is more to do now."""
+
+    def __init__(self, lease: Lease) -> None:
+        self.lease = lease
+        self.began = time.monotonic()
+        self.steps = 0
+        self._agent: agents.Agent | None = None
+        self._name = ""
+        self._state: dict[str, Any] = {}
+        self._node = ""
+
+    def next(self) -> bool:
+        if processes.stopping.is_set():
+            return self._give_back()
+        waiting = calls.unconsumed(self.lease.run_id)
+        to_send = [call for call in waiting if call.status == "cleared"]
+        to_send += [call for call in waiting if call.status == "executing"]
+        if to_send:
+            dispatch.dispatch(self.lease, to_send[0])
+            return True
+        if any(call.status == "unknown" for call in waiting):
+            return self._park_unknown()
+        if any(call.status in calls.OPEN for call in waiting):
+            return self._suspend()
+        if self.steps >= STEPS or time.monotonic() - self.began > SECONDS:
+            return self._give_back()
+        self.steps += 1
+        return self._step(waiting)
+
+    # What ends a turn
+
+    def _give_back(self) -> bool:
+        with rows.within(self.lease.workspace_id):
+            leases.release(self.lease, to="ready", wake_at=rows.Now())
+            hints.hint_on_commit(self.lease.workspace_id, self.lease.run_id)
+        return False
+
+    def _suspend(self) -> bool:
+        reach("suspend.before")
+        with rows.within(self.lease.workspace_id):
+            status = leases.suspend(self.lease, pokes=self.lease.pokes)
+            if status == "ready":
+                hints.hint_on_commit(self.lease.workspace_id, self.lease.run_id)
+        reach("suspend.after")
+        return status is None
+
+    def _park_unknown(self) -> bool:
+        reason = (
+            "A call was sent and nobody knows what came of it, because its sender ended before an answer was recorded."
+        )
+        _stop(self.lease, to="parked", code="outcome_unknown", reason=reason)
+        return False
+
+    # A step
+
+    def _step(self, ended: list[Call]) -> bool:
+        agent = self._load()
+        node = self._node
+        results = tuple(calls.result_of(call) for call in ended)
+        given = state.decode(canonical.encode(self._state, max_depth=canonical.MAX_DEPTH + 8))
+        step = _ask(agent, node, given, results)
+        draft = proposals.Draft(self.lease, self._name, step, node=node, ended=ended, state=self._state)
+        going_on = self._commit(draft)
+        if going_on:
+            state.fold(self._state, draft.body["ops"])
+            self._node = draft.goto
+        return going_on
+
+    def _load(self) -> agents.Agent:
+        if self._agent is None:
+            lease = self.lease
+            self._state, goto = checkpoints.rehydrate(lease.run_id, head_seq=lease.head_seq, head_mac=lease.head_mac)
+            self._name, self._agent = _agent_of(lease)
+            self._node = goto or self._agent.entry
+        return self._agent
+
+    def _commit(self, draft: proposals.Draft) -> bool:
+        """One step, one commit: the checkpoint, its calls and their rulings, and what becomes of the run."""
+        reach("step.before")
+        ended: list[bool] = []
+
+        def write() -> None:
+            ended.clear()
+            with rows.within(self.lease.workspace_id):
+                ended.append(draft.write())
+
+        landed = partial(checkpoints.committed, self.lease.run_id, draft.checkpoint.seq, draft.checkpoint.attempt_id)
+        leases.durably(self.lease, write, landed)
+        leases.moved(self.lease, draft.checkpoint)
+        reach("step.after")
+        return not ended[0]
+
+
+class _AgentRaised(Exception):
+    """The agent's own code raised; the message names the exception, not what it said."""
+
+
+def _ask(agent: agents.Agent, node: str, given: dict[str, Any], results: tuple[agents.CallResult, ...]) -> agents.Step:
+    try:
+        step = agent.step(node, given, results)
+    except agents.Unusable:
+        raise
+    except Exception as error:  # an agent's code may raise anything; its run fails, and nothing before it is lost
+        log.exception("The agent's node %s raised", node)
+        raise _AgentRaised(f"The agent's node {node} raised {type(error).__name__}.") from error
+    return agents.check(step)
+
+
+def _agent_of(lease: Lease) -> tuple[str, agents.Agent]:
+    version = AgentVersion.objects.get(pk=lease.version_id)
+    if not genuine(version):
+        raise checkpoints.Unreadable("The agent's definition is not as it was written.")
+    name = Agent.objects.values_list("name", flat=True).get(pk=lease.agent_id)
+    return name, agents.build(str(version.kind), version.document)
+
+
+# Endings
+
+
+def _stop(lease: Lease, *, to: str, code: str, reason: str) -> None:
+    """Fail or park the run, loudly. Nothing that was committed is lost, and an operator may let it go on."""
+    log.error("%s is %s (%s): %s", lease.public_id, to, code, reason)
+    with rows.within(lease.workspace_id):
+        leases.release(lease, to=to, reason_code=code, reason=reason, ended_at=rows.Now(), wake_at=None)
+        entries.append(lease.workspace_id, lease.public_id, f"run.{to}", {"code": code, "reason": reason}, by="system")
+
+
+def _end_cancelled(lease: Lease) -> None:
+    """Carry out the wish to cancel. This worker has the run, so no new approval can open while the open ones are
+    withdrawn."""
+    run = Run.objects.get(pk=lease.run_id)
+    gate.withdraw(lease.workspace_id, lease.public_id, by=run.cancel_by, reason=run.cancel_reason)
+    for call in calls.unconsumed(lease.run_id):
+        if call.status == "executing":
+            dispatch.give_up(lease, call)
+    with rows.within(lease.workspace_id):
+        sets = {"reason_code": "cancelled", "reason": run.cancel_reason, "ended_at": rows.Now(), "wake_at": None}
+        leases.release(lease, to="cancelled", **sets)
+        calls.cancel_rest(lease.run_id)
+        body = {"reason": run.cancel_reason}
+        entries.append(lease.workspace_id, lease.public_id, "run.cancelled", body, by=run.cancel_by)

@@ -1,0 +1,11 @@
+"""The index of this app's tables; each is written in the file of its noun."""
+
+from runtime.calls import Attempt as Attempt
+from runtime.calls import Call as Call
+from runtime.checkpoints import Checkpoint as Checkpoint
+from runtime.definitions import Agent as Agent
+from runtime.definitions import AgentVersion as AgentVersion
+from runtime.definitions import Tool as Tool
+from runtime.processes import Process as Process
+from runtime.runs import Run as Run
+from runtime.threads import Thread as Thread

@@ -1,0 +1,181 @@
+"""Proposals: a step of an agent made ready to be committed, with policy's judgement of every call it wants."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Final
+from uuid import UUID
+
+from approvals import gate, rows
+from approvals.ledger import canonical
+from runtime import calls, definitions, leases, runs, state
+from runtime.agents.agent import ProposedCall, Step
+from runtime.calls import Call
+from runtime.checkpoints import Checkpoint
+from runtime.crashpoints import reach
+from runtime.leases import Lease
+
+MESSAGES: Final = 20
+"""How many of the conversation's last messages people are shown beside a call."""
+MESSAGE_LENGTH: Final = 4000
+"""How much of each of them, in characters."""
+NOTHING_FITS: Final[dict[str, Any]] = {"not": {}}
+"""The schema of a tool that does not exist: whatever a policy says of its name, no arguments pass."""
+
+
+@dataclass
+class Judged:
+    """One call with its row, not yet written, and what policy says of it. The row's key is fixed here: a replay is
+    pure data."""
+
+    call: Call
+    judgement: gate.Judgement
+    entry: dict[str, Any]
+
+
+@dataclass
+class Draft:
+    """A step ready to be written. Everything slow or fallible (judging, sealing, checking) is done before the
+    transaction."""
+
+    lease: Lease
+    agent: str
+    step: Step
+    node: str
+    ended: list[Call]
+    state: dict[str, Any]
+    judged: list[Judged] = field(init=False)
+    body: dict[str, Any] = field(init=False)
+    checkpoint: Checkpoint = field(init=False)
+
+    def __post_init__(self) -> None:
+        step, lease = self.step, self.lease
+        after = lease.head_seq + 1
+        self.judged = [_judge(self, after, idx, call) for idx, call in enumerate(step.calls)]
+        self.body = {"ops": state.changes(step.update, step.append, step.remove)}
+        self.body |= {
+            "calls": [each.entry for each in self.judged],
+            "results": [_consumed(call) for call in self.ended],
+        }
+        kept = {"node": self.node, "goto": self.goto, "usage": dict(step.usage)}
+        self.checkpoint = leases.next_checkpoint(lease, kind="step", body=self.body, **kept)
+
+    @property
+    def goto(self) -> str:
+        """The node of the next step."""
+        return self.step.goto or self.node
+
+    @cached_property
+    def messages(self) -> list[dict[str, str]]:
+        """The end of the conversation as the state holds it, for whoever is asked to approve a call of this step."""
+        held = self.step.update.get("messages", self.state.get("messages", []))
+        said = [*(held if isinstance(held, list) else []), *self.step.append.get("messages", [])]
+        shown = [message for message in said if isinstance(message, dict)]
+        cut = [(str(each.get("role", "")), str(each.get("text", ""))) for each in shown[-MESSAGES:]]
+        return [{"role": plain(role[:40]), "text": plain(text[:MESSAGE_LENGTH])} for role, text in cut]
+
+    @cached_property
+    def title(self) -> str:
+        """What the run was said to be about."""
+        return runs.unseal_title(self.lease.workspace_id, self.lease.run_id, self.lease.title)
+
+    def write(self) -> bool:
+        """Write the step in the open transaction; True if the run is given up by it (completed, or waiting for
+        people)."""
+        lease = self.lease
+        leases.move_head(lease, self.checkpoint)
+        Call.objects.filter(pk__in=[call.pk for call in self.ended]).update(consumed_seq=self.checkpoint.seq)
+        statuses = {_hold(lease, each, bytes(self.checkpoint.mac).hex()) for each in self.judged}
+        rows.publish(lease.workspace_id, lease.public_id)
+        if self.step.done:
+            leases.release(lease, to="completed", ended_at=rows.Now(), wake_at=None)
+            return True
+        if "held" not in statuses or "cleared" in statuses:
+            return False
+        reach("suspend.before")
+        # This transaction holds the run's row already, so nothing can have been decided about its calls yet.
+        return leases.suspend(lease, pokes=None) is not None
+
+
+def plain(text: str) -> str:
+    """Text from a model as text that can be kept: half a surrogate pair and U+0000 become other characters."""
+    return text.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
+
+
+def _judge(draft: Draft, step: int, idx: int, proposed: ProposedCall) -> Judged:
+    lease, name, reason = draft.lease, plain(proposed.tool)[:200], plain(proposed.reason)
+    tool = definitions.tool_named(lease.workspace_id, name)
+    args, readable = _encode(idx, proposed.args)
+    call = Call(workspace_id=lease.workspace_id, run_id=lease.run_id, step=step, idx=idx, tool_name=name)
+    call.tool = tool
+    call.effect = tool.effect if tool else "unsafe"
+    call.key = calls.idempotency_key(lease.run_id, step, idx)
+    call.args, call.args_digest = calls.sealed(lease.workspace_id, call.pk, "args", args), canonical.sha256_hex(args)
+    call.reason = calls.sealed(lease.workspace_id, call.pk, "reason", reason.encode())
+    judgement = _judgement(draft, call, args, reason)
+    entry = {"id": call.public_id, "tool": name, "reason": reason}
+    return Judged(call, judgement, entry | ({"args": proposed.args} if readable else {"unreadable": args.decode()}))
+
+
+def _judgement(draft: Draft, call: Call, args: bytes, reason: str) -> gate.Judgement:
+    lease, tool = draft.lease, call.tool
+    usable = tool is not None and definitions.genuine(tool)
+    proposal = gate.Proposal(
+        workspace_id=lease.workspace_id,
+        subject=call.public_id,
+        chain=lease.public_id,
+        agent=draft.agent,
+        requester_id=lease.requester_id,
+        tool=definitions.facts(tool) if tool and usable else _no_tool(call.tool_name),
+        args=args,
+        context={"reason": reason, "messages": draft.messages, "title": draft.title},
+    )
+    if usable:
+        return gate.judge(proposal)
+    told = f"There is no tool called {call.tool_name}." if tool is None else "The tool's row is not as it was written."
+    return gate.refuse(proposal, told)
+
+
+def _no_tool(name: str) -> gate.ToolFacts:
+    return gate.ToolFacts(name=name, title=name, definition_digest="", schema=NOTHING_FITS)
+
+
+def _encode(idx: int, args: dict[str, Any]) -> tuple[bytes, bool]:
+    """The arguments' canonical bytes. What JSON's relatives allow and JSON does not (NaN, 1e400, huge integers) comes
+    from models: it is kept as text and refused by policy, and the model is told. Raises state.NotState for what only
+    code can produce."""
+    try:
+        return canonical.encode(args), True
+    except canonical.Unrepresentable as fault:
+        try:
+            return json.dumps(args).encode("utf-8"), False
+        except (TypeError, ValueError, RecursionError):
+            raise state.NotState(f"/calls/{idx}/args{fault.pointer}", fault.message) from fault
+
+
+def _consumed(call: Call) -> dict[str, Any]:
+    return {"call": call.public_id, "status": str(call.status)}
+
+
+def _hold(lease: Lease, judged: Judged, checkpoint_mac: str) -> str:
+    """Write a call and its ruling; the status it has then."""
+    call = judged.call
+    call.status = Call.Status.PROPOSED
+    call.save(force_insert=True)
+    held = gate.hold(judged.judgement, checkpoint_mac=checkpoint_mac, by=rows.public_id("agt", lease.agent_id))
+    to, sets = _standing(held, call.pk, lease.workspace_id)
+    rows.move(Call, call.pk, frm="proposed", to=to, **sets)
+    return to
+
+
+def _standing(held: gate.Held, call_id: UUID, workspace_id: UUID) -> tuple[str, dict[str, Any]]:
+    if held.verdict == "allow":
+        return "cleared", {"digest": held.digest, "args_digest": held.args_digest}
+    if held.verdict == "require_approval":
+        return "held", {"approval": held.approval_id}
+    return "refused", {
+        "message": calls.sealed(workspace_id, call_id, "message", held.reason.encode()),
+        "ended_at": rows.Now(),
+    }

@@ -1,0 +1,106 @@
+"""A run's state: JSON that is never stored whole, but as the fold of what each step changed.
+
+A change is data, an operation of three kinds: ``append`` items to a list, ``set`` a value, ``delete`` it. Each names
+its place with a JSON pointer. Folding runs no code of the agent, so a later change of that code cannot alter the
+past.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from approvals.ledger import canonical
+
+MAX_BYTES: Final = 4 * 1024 * 1024
+"""The most that one step may write, in bytes of canonical JSON."""
+
+
+class NotState(Exception):
+    """Something that is no state was to be stored: the message names the path of the offender and what is wrong with
+    it."""
+
+    def __init__(self, pointer: str, message: str) -> None:
+        super().__init__(f"{pointer or '/'}: {message}")
+        self.pointer = pointer
+
+
+def changes(
+    update: Mapping[str, Any], append: Mapping[str, Sequence[Any]], remove: Iterable[str]
+) -> list[dict[str, Any]]:
+    """The operations that a step's changes amount to. Names are members of the state itself, not pointers."""
+    operations: list[dict[str, Any]] = [
+        {"op": "set", "path": canonical.join([name]), "value": value} for name, value in update.items()
+    ]
+    operations += [
+        {"op": "append", "path": canonical.join([name]), "items": list(items)}
+        for name, items in append.items()
+        if items
+    ]
+    return operations + [{"op": "delete", "path": canonical.join([name])} for name in remove]
+
+
+def encode(body: Mapping[str, Any]) -> bytes:
+    """The canonical bytes of what a checkpoint holds. Raises NotState for anything but pure JSON, and for more than
+    MAX_BYTES."""
+    try:
+        encoded = canonical.encode(body, max_depth=canonical.MAX_DEPTH + 8)
+    except canonical.Unrepresentable as fault:
+        raise NotState(_path_in_state(body, fault.pointer), fault.message) from fault
+    if len(encoded) > MAX_BYTES:
+        raise NotState("", f"one step may write {MAX_BYTES:,} bytes, and this one has {len(encoded):,}")
+    return encoded
+
+
+def _path_in_state(body: Mapping[str, Any], pointer: str) -> str:
+    """Where in the state an offender of the checkpoint's body would have stood: ``/ops/0/value/x`` becomes
+    ``/answer/x``."""
+    parts = canonical.split(pointer)
+    if len(parts) < 3 or parts[0] != "ops":
+        return pointer
+    operation = body["ops"][int(parts[1])]
+    return str(operation["path"]) + canonical.join(parts[3:])
+
+
+def decode(encoded: bytes) -> dict[str, Any]:
+    """What `encode` wrote, once its authentication code has been found to hold."""
+    body: dict[str, Any] = json.loads(encoded)
+    return body
+
+
+def fold(state: dict[str, Any], operations: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Apply operations to a state in place, and return it. Raises NotState where a place does not exist or cannot
+    take them."""
+    for operation in operations:
+        _apply(state, operation)
+    return state
+
+
+def _apply(state: dict[str, Any], operation: Mapping[str, Any]) -> None:
+    pointer = str(operation["path"])
+    holder, name = _holder(state, pointer)
+    match operation["op"]:
+        case "set":
+            holder[name] = operation["value"]
+        case "append":
+            target = holder.setdefault(name, [])
+            if not isinstance(target, list):
+                raise NotState(pointer, "only a list can be appended to")
+            target.extend(operation["items"])
+        case "delete":
+            holder.pop(name, None)
+        case unknown:
+            raise NotState(pointer, f"{unknown} is no operation this release knows")
+
+
+def _holder(state: dict[str, Any], pointer: str) -> tuple[dict[str, Any], str]:
+    parts = canonical.split(pointer)
+    if not parts:
+        raise NotState(pointer, "the state itself cannot be put in another's place")
+    holder: Any = state
+    for part in parts[:-1]:
+        holder = holder.get(part) if isinstance(holder, dict) else None
+    if not isinstance(holder, dict):
+        raise NotState(pointer, "there is no object here to hold it")
+    return holder, parts[-1]

@@ -1,0 +1,104 @@
+"""The machine's tests: the cast, one tool of each effect class, and the verbs that a test says in a line."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from approvals import people, policies
+from approvals.approvals import Approval
+from runtime import calls, definitions, loop, runs, tools
+from runtime.calls import Call
+from runtime.definitions import Agent
+from runtime.runs import Run
+from tests import cast as casting
+from tests.runtime import tooling
+
+POLICY = """
+policy: 1
+rules:
+  - id: free
+    match: {tool: [free.pure, free.keyed, free.natural, free.lookup, free.unsafe]}
+    verdict: allow
+  - id: asked
+    match: {tool: [asked.pure, asked.keyed, asked.natural, asked.lookup, asked.unsafe]}
+    verdict: require_approval
+    approvals: [{team: finance}]
+    deadline: 1h
+  - id: pair
+    match: {tool: [pair.pure, pair.keyed, pair.natural, pair.lookup, pair.unsafe]}
+    verdict: require_approval
+    approvals: [{team: finance, count: 2}]
+    deadline: 1h
+"""
+
+
+@dataclass
+class Desk:
+    """A workspace in which agents work: its cast, a scripted agent, and what a test does with them."""
+
+    cast: casting.Cast
+    agent: Agent
+
+    def start(self, *steps: list[dict[str, Any]], **more: Any) -> Run:
+        """A run that plays these steps; nobody has looked at it yet."""
+        facts = {"title": "Ticket 4471", "by": self.cast.riley.public_id, "requester_id": self.cast.riley.pk} | more
+        return runs.start(self.cast.northwind.pk, self.agent, input={"steps": list(steps)}, **facts)
+
+    def work(self, run: Run) -> Run:
+        """Let a worker look at the run until it is neither ready nor due."""
+        while loop.advance(run.pk, run.workspace_id):
+            run.refresh_from_db()
+            if run.status != "ready":
+                break
+        run.refresh_from_db()
+        return run
+
+    def begin(self, *steps: list[dict[str, Any]], **more: Any) -> Run:
+        """Start a run and work on it as far as it goes."""
+        return self.work(self.start(*steps, **more))
+
+    def say(self, call: Call, person: Any, verdict: str, **more: Any) -> Any:
+        """Decide about a call that is held."""
+        approval = Approval.objects.filter(subject=call.public_id).latest("created_at")
+        return casting.say(approval, person, verdict, **more)
+
+    def calls(self, run: Run) -> list[Call]:
+        """All calls of the run, as the agent proposed them."""
+        return list(Call.objects.filter(run=run).order_by("step", "idx"))
+
+    def results(self, run: Run) -> list[dict[str, Any]]:
+        """What the agent was told, in order."""
+        from runtime import checkpoints
+
+        run.refresh_from_db()
+        state, _ = checkpoints.rehydrate(run.pk, head_seq=run.head_seq, head_mac=bytes(run.head_mac))
+        return list(state.get("results", []))
+
+
+def call(tool: str, n: int = 1, **more: Any) -> dict[str, Any]:
+    """A call for a script."""
+    return {"tool": tool, "args": {"n": n, **more}, "reason": f"Because {n}."}
+
+
+@pytest.fixture
+def desk(committed_db: str) -> Iterator[Desk]:
+    """A desk in a database of its own, and an empty world."""
+    tooling.world().unlink(missing_ok=True)
+    yield set_up()
+    tooling.world().unlink(missing_ok=True)
+
+
+def set_up() -> Desk:
+    cast = casting.assemble()
+    policies.load(cast.northwind, POLICY, by=cast.omar.public_id, author=cast.omar)
+    for known in tools.registered():
+        if known.path.startswith(tooling.__name__):
+            definitions.register_function(cast.northwind.pk, known.function, by="system")
+    agent = definitions.register_agent(cast.northwind.pk, "scripted", "scripted", {}, by="system")
+    people.grant(cast.omar, "operate", agent, by="system")
+    return Desk(cast, agent)
