@@ -13,9 +13,12 @@ from typing import Any
 import jsonschema
 from jsonschema import validators
 from jsonschema.exceptions import ValidationError
+from referencing.jsonschema import specification_with
 
 from approvals.schemas import keywords
 from approvals.schemas.budgets import spend
+
+REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 
 Keyword = Callable[[Any, Any, Any, Any], Iterator[ValidationError]]
 
@@ -44,11 +47,12 @@ def is_secret(schema: Any) -> bool:
     )
 
 
-def _counted(keyword: Keyword) -> Keyword:
+def _counted(name: str, keyword: Keyword) -> Keyword:
     """The keyword at the cost of a step; an error on its way up is marked when it passes a schema that says secret."""
+    refers = name in REFERENCES
 
     def counted(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
-        spend(1)
+        spend(4 + value.count("/") if refers else 1)
         for error in keyword(validator, value, instance, schema) or ():
             if is_secret(schema):
                 error.secret = True  # type: ignore[attr-defined]
@@ -67,18 +71,51 @@ def _evolve(self: Any, **changes: Any) -> Any:
     )
 
 
+def _descend(
+    self: Any, instance: Any, schema: Any, path: Any = None, schema_path: Any = None, resolver: Any = None
+) -> Iterator[ValidationError]:
+    """jsonschema's own makes a resource of every schema it meets, though only ``$id`` needs one: most of its time.
+
+    The loop is that of its ``iter_errors``, here so that a level of nesting costs one frame of the stack less.
+    """
+    if schema is False:
+        at = () if path is None else (path,)
+        yield ValidationError("false", None, at, instance=instance, schema=False)  # type: ignore[arg-type]
+    if isinstance(schema, bool):
+        return
+    resolver = resolver or self._resolver
+    if "$id" in schema or "id" in schema:
+        resolver = resolver.in_subresource(specification_with(self.META_SCHEMA["$schema"]).create_resource(schema))
+    evolved = self.evolve(schema=schema, _resolver=resolver)
+    for keyword, name, value in evolved._validators:
+        for error in keyword(evolved, value, instance, schema):
+            error._set(
+                validator=name,
+                validator_value=value,
+                instance=instance,
+                schema=schema,
+                type_checker=evolved.TYPE_CHECKER,
+            )
+            error.schema_path.appendleft(name)
+            if path is not None:
+                error.path.appendleft(path)
+            if schema_path is not None:
+                error.schema_path.appendleft(schema_path)
+            yield error
+
+
 def _ours(base: Any) -> Any:
     replaced = {name: keyword for name, keyword in keywords.REPLACED.items() if name in base.VALIDATORS}
     known = {**base.VALIDATORS, **replaced, "contentEncoding": keywords.content_encoding}
-    dialect: Any = validators.extend(base, {name: _counted(keyword) for name, keyword in known.items()})  # type: ignore[no-untyped-call]
-    dialect.evolve = _evolve
+    dialect: Any = validators.extend(base, {name: _counted(name, keyword) for name, keyword in known.items()})  # type: ignore[no-untyped-call]
+    dialect.evolve, dialect.descend = _evolve, _descend
     return dialect
 
 
 def _lenient(dialect: Any) -> Any:
     """The same without formats: for metaschemas, where what a reference looks like is no reason to refuse a tool."""
-    lenient: Any = validators.extend(dialect, {"format": lambda *_: None})  # type: ignore[no-untyped-call]
-    lenient.evolve = _evolve
+    lenient: Any = validators.extend(dialect, {"format": lambda *_: iter(())})  # type: ignore[no-untyped-call]
+    lenient.evolve, lenient.descend = _evolve, _descend
     return lenient
 
 

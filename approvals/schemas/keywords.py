@@ -20,14 +20,14 @@ Errors = Iterator[ValidationError]
 def _form(value: Any) -> bytes:
     """What two equal values share: 1 and 1.0 are equal, 1 and true are not."""
     form = canonical.encode(value, max_depth=128)
-    spend(len(form) // _BYTES_OF_A_STEP)
+    spend(1 + len(form) // _BYTES_OF_A_STEP)
     return form
 
 
 def _same(one: Any, other: Any) -> bool:
-    if isinstance(one, str) or isinstance(other, str) or one is None or other is None:
-        return type(one) is type(other) and one == other
-    return _form(one) == _form(other)
+    if isinstance(one, dict | list):
+        return type(one) is type(other) and _form(one) == _form(other)
+    return isinstance(one, bool) == isinstance(other, bool) and one == other
 
 
 def enum(validator: Any, choices: Any, instance: Any, schema: Any) -> Errors:
@@ -151,8 +151,9 @@ def _evaluated(validator: Any, instance: dict[str, Any], schema: Any) -> set[str
 
 def _applied(validator: Any, instance: dict[str, Any], schema: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
     """The schemas that this one applies to the same value, each with the validator that resolves its references."""
-    for reference in ("$ref", "$dynamicRef", "$recursiveRef"):
+    for reference in ("$ref", "$dynamicRef"):
         if reference in schema and reference in validator.VALIDATORS:
+            spend(4)
             resolved = validator._resolver.lookup(schema[reference])
             yield validator.evolve(schema=resolved.contents, _resolver=resolved.resolver), resolved.contents
     for name in ("allOf", "anyOf", "oneOf"):

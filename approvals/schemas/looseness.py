@@ -10,7 +10,7 @@ from referencing.exceptions import Unresolvable
 
 from approvals.ledger import canonical
 from approvals.schemas import formats, patterns, words
-from approvals.schemas.dialects import ANNOTATIONS, REF_STANDS_ALONE, uri_of
+from approvals.schemas.dialects import ANNOTATIONS, DIALECTS, NEWEST, REF_STANDS_ALONE, uri_of
 
 _UNCHECKED = frozenset({"content", "dialect", "format", "keyword", "pattern", "sibling"})
 _SAY_TYPE = frozenset(
@@ -52,7 +52,8 @@ def of_root(schema: dict[str, Any], pointer: str) -> list[Warning_]:
         found.append(Warning_(f"{pointer}/$schema", text, "dialect"))
     if not says_type(schema):
         found.append(Warning_(pointer, "The schema does not say that it is about an object: it is read so.", "root"))
-    if not {"additionalProperties", "unevaluatedProperties", "$ref", "allOf"} & schema.keys():
+    closing = {"additionalProperties", "unevaluatedProperties"} & set(DIALECTS[uri_of(schema) or NEWEST].VALIDATORS)
+    if not (closing | {"$ref", "allOf"}) & schema.keys():
         text = "The schema does not say whether other fields may be given: those that an agent gives are shown."
         found.append(Warning_(pointer, text, "open"))
     return found

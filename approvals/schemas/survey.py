@@ -14,7 +14,7 @@ from referencing.jsonschema import specification_with
 from approvals.ledger import canonical
 from approvals.schemas import looseness, words
 from approvals.schemas.budgets import OverBudget, limited
-from approvals.schemas.dialects import METASCHEMAS, NEWEST, REF_STANDS_ALONE, uri_of
+from approvals.schemas.dialects import METASCHEMAS, NEWEST, REF_STANDS_ALONE, REFERENCES, uri_of
 from approvals.schemas.looseness import Warning_
 from approvals.schemas.validation import validator_of
 
@@ -29,7 +29,6 @@ _BELOW = (
     *("propertyNames", "items", "prefixItems", "additionalItems", "unevaluatedItems", "contains", "contentSchema"),
 )
 _MAPS = frozenset({"$defs", "definitions", "properties", "patternProperties", "dependentSchemas", "dependencies"})
-_REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 
 
 class Inadmissible(ValueError):
@@ -115,7 +114,7 @@ class _Survey:
             if here:
                 self.in_place[id(schema)].append(id(child))
             yield from self.walk(child, pointer + canonical.join(parts), resolver, typed=typed and here)
-        for keyword in _REFERENCES:
+        for keyword in REFERENCES:
             if isinstance(schema.get(keyword), str) and keyword in self.validator.VALIDATORS:
                 self.references.append((id(schema), f"{pointer}/{keyword}", schema[keyword], resolver))
 
