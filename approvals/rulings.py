@@ -63,7 +63,6 @@ def _signed(ruling: Ruling) -> bytes:
         "subject",
         "chain",
         "revision",
-        "verdict",
         "reason",
         "tool",
         "agent",
@@ -71,7 +70,9 @@ def _signed(ruling: Ruling) -> bytes:
         "policy_version",
     )
     fields = {name: getattr(ruling, name) for name in (*named, "rule_id", "rule", "header", "args_digest", "digest")}
-    return canonical.encode({"id": ruling.pk.hex, "workspace": str(ruling.workspace_id), **fields})
+    return canonical.encode(
+        {"id": ruling.pk.hex, "workspace": str(ruling.workspace_id), "verdict": str(ruling.verdict), **fields}
+    )
 
 
 def _place(key: UUID) -> str:

@@ -17,8 +17,10 @@ def hear(resolution: Resolution) -> None:
 
 
 @pytest.fixture
-def cast(db: None) -> casting.Cast:
+def cast(request: pytest.FixtureRequest) -> casting.Cast:
     """Dana, Priya, Riley and Omar of Northwind, and Oskar of Halden."""
+    if request.node.get_closest_marker("committed") is None:
+        request.getfixturevalue("db")
     return casting.assemble()
 
 
