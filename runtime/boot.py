@@ -12,19 +12,17 @@ import signal
 import subprocess
 import sys
 import threading
-from pathlib import Path
 from types import FrameType
 from typing import Final
 
 from runtime.children import CannotStart, until
 from runtime.console import say, step
-from runtime.demo import services
 from runtime.down import here, stop
 from runtime.embedded import Servers
 from runtime.environment import BadEnvironment
 from runtime.home import Home
-from runtime.ports import choose_port, is_free
-from runtime.stack import BASE, Child, Stack
+from runtime.ports import choose_port
+from runtime.stack import BASE, Stack, of_the_demo
 
 DATABASES: Final = ("DATABASE_URL", "DATABASE_OWNER_URL", "DATABASE_SWEEP_URL")
 TURN: Final = 0.5
@@ -69,9 +67,8 @@ class Boot:
         self.home.roll_logs()
         port = choose_port(os.environ.get("PORT", ""))
         environment = {"PLACET_ENV": "demo", **self.home.keys(), **self.start_servers()}
-        demo = services_of_the_demo(self.home.path)
-        environment["PLACET_ALLOW_ADDRESSES"] = ",".join(service.address for service in demo)
-        extra = [Child(service.name, service.argv, dict(service.env)) for service in demo]
+        extra, allowed = of_the_demo(self.home.path)
+        environment["PLACET_ALLOW_ADDRESSES"] = allowed
         environment = {name: os.environ.get(name, value) for name, value in environment.items()}
         self.home.write_environment(environment)
         self.stack = Stack(self.home.path, environment, port=port, extra=extra, say=say)
@@ -148,16 +145,6 @@ def managed(stack: Stack, *words: str) -> None:
     if done.returncode:
         said = (done.stderr or done.stdout).strip().splitlines()
         raise CannotStart("\n  ".join([f"manage.py {words[0]} failed:", *said[-12:]]))
-
-
-def services_of_the_demo(home: Path) -> list[services.Service]:
-    """What the demo adds. A service whose port a stranger took gets another; one of ours may still be leaving."""
-    found = []
-    for service in services.services(home):
-        if not until(lambda port=service.port: is_free(port), seconds=3):
-            service = services.move_port(home, service.name)
-        found.append(service)
-    return found
 
 
 def greet(url: str, text: str) -> None:

@@ -7,10 +7,12 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 import structlog
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django_structlog.middlewares import RequestMiddleware
 
 LEVELS: Final = ("DEBUG", "INFO", "WARNING", "ERROR")
+QUIET: Final = ("httpx", "httpcore", "asyncio", "kombu", "amqp", "django.db")
+UNSAID: Final = ("/healthz",)  # asked every few seconds for ever
 SHARED: Final[list[structlog.typing.Processor]] = [
     structlog.contextvars.merge_contextvars,
     structlog.stdlib.add_log_level,
@@ -22,6 +24,14 @@ SHARED: Final[list[structlog.typing.Processor]] = [
 
 class RequestLog(RequestMiddleware):  # type: ignore[misc]
     """Logs each request by method and path. The query string stays out: links may carry a token there."""
+
+    def prepare(self, request: HttpRequest) -> None:
+        if request.path not in UNSAID:
+            super().prepare(request)
+
+    def handle_response(self, request: HttpRequest, response: HttpResponse) -> None:
+        if request.path not in UNSAID:
+            super().handle_response(request, response)
 
     @staticmethod
     def format_request(request: HttpRequest) -> str:
@@ -48,9 +58,8 @@ def configure(wanted: Mapping[str, Any]) -> None:
             "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
             "root": {"handlers": ["stderr"], "level": wanted["level"]},
             # A parse error or a slow query logged by a library may quote what it was given: warnings and above only.
-            "loggers": {
-                name: {"level": "WARNING"} for name in ("httpx", "httpcore", "asyncio", "kombu", "amqp", "django.db")
-            },
+            # Django says again of a request what RequestLog has said.
+            "loggers": {**{name: {"level": "WARNING"} for name in QUIET}, "django.request": {"level": "CRITICAL"}},
         }
     )
     structlog.configure(

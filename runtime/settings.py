@@ -96,6 +96,7 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
+    "approvals.pages.clock.reader_zone",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "runtime.logs.RequestLog",
@@ -116,7 +117,9 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-            ]
+                "approvals.pages.frame.frame",
+            ],
+            "builtins": ["approvals.pages.tags"],
         },
     }
 ]
@@ -164,7 +167,8 @@ CSRF_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_HTTPONLY = True
 X_FRAME_OPTIONS = "DENY"
 SECURE_CONTENT_TYPE_NOSNIFF = True
-SECURE_REFERRER_POLICY = "no-referrer"
+# Not "no-referrer": a browser then sends "Origin: null" with our own forms, which the check against forgery refuses.
+SECURE_REFERRER_POLICY = "same-origin"
 SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
@@ -201,6 +205,7 @@ if PRODUCTION:
 
 LOGGING_CONFIG = "runtime.logs.configure"
 LOGGING = {"level": _env.choice("PLACET_LOG_LEVEL", *logs.LEVELS, default="INFO"), "json": PRODUCTION}
+DJANGO_STRUCTLOG_STATUS_START_LOG_LEVEL = 10
 DJANGO_STRUCTLOG_USER_ID_FIELD = ""
 DJANGO_STRUCTLOG_IP_LOGGING_ENABLED = False
 DJANGO_STRUCTLOG_CELERY_ENABLED = False

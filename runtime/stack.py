@@ -16,9 +16,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from runtime.children import end, spawn, until
+from runtime.demo import services
+from runtime.embedded import Servers
+from runtime.ports import is_free
+from runtime.server import Server
 
 BASE: Final = Path(__file__).resolve().parent.parent
 PROCFILE: Final = BASE / "Procfile"
+SERVERS: Final = ("database", "broker")
 STEADY: Final = 30.0  # seconds after which an earlier fall is forgotten
 SLOWEST: Final = 30.0  # seconds between two attempts at most
 
@@ -51,7 +56,8 @@ class Stack:
     """Web, workers and sweep (and whatever `extra` adds), each a real process with the given environment.
 
     `environment` holds the variables of `runtime/settings.py`; `port` is where web listens. Nothing is restarted unless
-    `turn` is called now and then: a test that kills a process decides itself when it comes back.
+    `turn` is called now and then: a test that kills a process decides itself when it comes back. With `servers`, the
+    names `database` and `broker` can be started and killed like the rest; they are never part of "all".
     """
 
     def __init__(
@@ -61,9 +67,10 @@ class Stack:
         *,
         port: int,
         extra: Iterable[Child] = (),
+        servers: Servers | None = None,
         say: Callable[[str], None] = lambda line: None,
     ) -> None:
-        self.log, self.port, self.say = home / "log", port, say
+        self.log, self.port, self.servers, self.say = home / "log", port, servers, say
         path = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)))
         inherited = {name: value for name, value in os.environ.items() if name != "PLACET_PROCESS"}
         self.environment = {**inherited, "PLACET_HOME": str(home), "PATH": path, "PYTHONUNBUFFERED": "1"}
@@ -77,6 +84,9 @@ class Stack:
 
     def start(self, *names: str) -> None:
         """Start the named processes, all if none is named; one that runs already goes on."""
+        for server in (self._server(name) for name in names):
+            if server:
+                server.start()
         for child in self._named(names):
             child.wanted = True
             if not child.alive:
@@ -84,18 +94,20 @@ class Stack:
 
     def stop(self, *names: str, patience: float = 15) -> None:
         """End them politely, all at once; one that has not ended after `patience` seconds is killed."""
-        children = [child for child in self._named(names) if child.process]
+        children = self._named(names)
         for child in children:
             child.wanted = False
             if child.alive and child.process:
                 child.process.send_signal(signal.SIGTERM)
-        deadline = time.monotonic() + patience
-        for child in children:
-            if child.process:
-                end(child.process, signal.SIGTERM, patience=max(0.1, deadline - time.monotonic()))
+        if not until(lambda: not any(child.alive for child in children), seconds=patience):
+            for child in children:
+                self.kill(child.name)
 
     def kill(self, name: str, sig: signal.Signals = signal.SIGKILL) -> None:
         """End one process outright and wait until it is gone; it stays away until `start`."""
+        if server := self._server(name):
+            server.stop(sig)
+            return
         child = self.children[name]
         child.wanted = False
         if child.process:
@@ -106,7 +118,8 @@ class Stack:
         self.start(name)
 
     def alive(self, name: str) -> bool:
-        return self.children[name].alive
+        server = self._server(name)
+        return server.alive() if server else self.children[name].alive
 
     def wait_until_ended(self, name: str, seconds: float = 30) -> bool:
         """Wait for a process to end by itself, at a crash point for one; False if it still runs."""
@@ -165,7 +178,14 @@ class Stack:
         return subprocess.run(argv, env=self.environment, cwd=BASE, capture_output=True, text=True, **how)
 
     def _named(self, names: tuple[str, ...]) -> list[Child]:
-        return [self.children[name] for name in names] if names else list(self.children.values())
+        if not names:
+            return list(self.children.values())
+        return [self.children[name] for name in names if not self._server(name)]
+
+    def _server(self, name: str) -> Server | None:
+        if self.servers is None or name not in SERVERS:
+            return None
+        return self.servers.postgres if name == "database" else self.servers.valkey
 
     def _spawn(self, child: Child) -> None:
         env = {**self.environment, **child.env}
@@ -174,3 +194,16 @@ class Stack:
 
     def _log(self, child: Child) -> Path:
         return self.log / f"{child.name}.log"
+
+
+def of_the_demo(home: Path) -> tuple[list[Child], str]:
+    """The processes that the demo adds, and the addresses that a tool may therefore reach (PLACET_ALLOW_ADDRESSES).
+
+    A service whose port a stranger holds gets another; one of our own may still be leaving, so we wait a little.
+    """
+    found = []
+    for service in services.services(home):
+        free = until(lambda port=service.port: is_free(port), seconds=3)
+        found.append(service if free else services.move_port(home))
+    children = [Child(service.name, service.argv, dict(service.env)) for service in found]
+    return children, ",".join(service.address for service in found)

@@ -6,16 +6,14 @@ The ledger refuses TRUNCATE whoever asks, so Django's flush is never used. A clo
 from __future__ import annotations
 
 import itertools
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from pathlib import Path
 
 from django.core.management import call_command
 from django.db import connections
 
-from runtime.embedded import DATABASE, ROLES, Servers
+from runtime.embedded import DATABASE, ROLES
 from runtime.roles import identifier
 from tests.throwaway import SERVERS
 
@@ -26,11 +24,7 @@ _numbers = itertools.count(1)
 def start() -> None:
     """Start the throw-away servers and migrate the template, once for this test process."""
     SERVERS.start()
-    migrate(SERVERS)
-
-
-def migrate(servers: Servers) -> None:
-    with pointed(NAME=DATABASE, USER=ROLES["owner"], PASSWORD=servers.memory["owner"], PORT=str(servers.postgres.port)):
+    with pointed(NAME=DATABASE, USER=ROLES["owner"], PASSWORD=SERVERS.memory["owner"], PORT=str(SERVERS.postgres.port)):
         call_command("migrate", verbosity=0, interactive=False)
 
 
@@ -63,27 +57,6 @@ def cloned(label: str = "clone") -> Iterator[str]:
     finally:
         with SERVERS.postgres.connect() as admin:
             admin.execute(f"DROP DATABASE {identifier(name)} WITH (FORCE)".encode())
-
-
-@cache
-def _pristine() -> Path:
-    """The data of migrated servers, copied while they stand still."""
-    start()
-    connections.close_all()
-    SERVERS.stop()
-    kept = SERVERS.home / "pristine"
-    subprocess.run(["cp", "-a", str(SERVERS.postgres.data), str(kept)], check=True)
-    SERVERS.start()
-    return kept
-
-
-def servers_of_its_own(home: Path) -> Servers:
-    """Servers for one test alone, not started yet, with a migrated database: for tests that kill and restart them."""
-    kept = _pristine()
-    servers = Servers(home, durable=False)
-    servers.memory.update({key: value for key, value in SERVERS.memory.items() if key != "place"})
-    subprocess.run(["cp", "-a", str(kept), str(servers.postgres.data)], check=True)
-    return servers
 
 
 def logged(word: str, since: int) -> list[str]:
