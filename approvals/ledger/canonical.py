@@ -9,7 +9,7 @@ from typing import Any
 
 import rfc8785
 
-from approvals.ledger.json_values import FLAWS, SAFE_INTEGER, Refused, Unrepresentable, flaw, join, split
+from approvals.ledger.json_values import FLAWS, SAFE_INTEGER, Refused, Unrepresentable, flaw, join, plain, split
 from approvals.ledger.reading import MAX_BYTES, MAX_DEPTH, MAX_NODES, parse
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "encode",
     "join",
     "parse",
+    "plain",
     "sha256_hex",
     "split",
 ]

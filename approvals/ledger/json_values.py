@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from decimal import Decimal
@@ -61,6 +62,11 @@ def flaw(text: str) -> str:
     if "\0" in text:
         return "nul"
     return "" if text.isascii() or not SURROGATE.search(text) else "surrogate"
+
+
+def plain(text: str) -> str:
+    """A text on one line of printable characters: what would begin a line or hide on it is written as its escape."""
+    return "".join(char if char.isprintable() else json.dumps(char)[1:-1] for char in text)
 
 
 def exact(token: str) -> int | float:

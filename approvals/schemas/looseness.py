@@ -9,7 +9,7 @@ from typing import Any
 from referencing.exceptions import Unresolvable
 
 from approvals.ledger import canonical
-from approvals.schemas import formats, patterns, words
+from approvals.schemas import formats, patterns
 from approvals.schemas.dialects import ANNOTATIONS, DIALECTS, NEWEST, REF_STANDS_ALONE, uri_of
 
 _UNCHECKED = frozenset({"content", "dialect", "format", "keyword", "pattern", "sibling"})
@@ -75,7 +75,7 @@ def _keywords(schema: dict[str, Any], pointer: str, validator: Any, uri: str) ->
     for name in schema:
         if name not in validator.VALIDATORS and name not in ANNOTATIONS and not (name == "id" and "draft-04" in uri):
             yield _at(
-                pointer, name, f"The keyword {words.shown(name)} is not known here and checks nothing.", "keyword"
+                pointer, name, f"The keyword {canonical.plain(name)} is not known here and checks nothing.", "keyword"
             )
         elif name == "$ref" and uri in REF_STANDS_ALONE and schema.keys() - _SPEAKS_OF_ITSELF:
             yield _at(pointer, name, "In this draft what stands beside $ref is ignored.", "sibling")
@@ -86,7 +86,7 @@ def _keywords(schema: dict[str, Any], pointer: str, validator: Any, uri: str) ->
 def _values(schema: dict[str, Any], pointer: str) -> Iterator[Warning_]:
     name = schema.get("format")
     if isinstance(name, str) and name not in formats.CHECKS and name not in formats.NO_CHECK_NEEDED:
-        yield _at(pointer, "format", f"The format {words.shown(name)} is not checked here.", "format")
+        yield _at(pointer, "format", f"The format {canonical.plain(name)} is not checked here.", "format")
     if isinstance(schema.get("pattern"), str) and not patterns.runs(schema["pattern"]):
         yield _at(
             pointer, "pattern", "This pattern is not checked here: only the value as proposed may stand.", "pattern"

@@ -8,6 +8,7 @@ from typing import Any
 
 from jsonschema.exceptions import ValidationError
 
+from approvals.ledger import canonical
 from approvals.schemas import formats
 
 _TYPES = {
@@ -23,14 +24,9 @@ _LONGEST = 60
 _MOST = 12
 
 
-def shown(text: str) -> str:
-    """The text with every invisible or control character written as its escape, so that nothing hides in it."""
-    return "".join(char if char.isprintable() else json.dumps(char)[1:-1] for char in text)
-
-
 def value_shown(value: Any) -> str:
     """A value as JSON on one line, cut where it is long."""
-    text = shown(json.dumps(value, ensure_ascii=False))
+    text = canonical.plain(json.dumps(value, ensure_ascii=False))
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
@@ -75,7 +71,11 @@ def _bound(words: str) -> Callable[[ValidationError], str]:
 
 
 def _unknown(error: ValidationError) -> str:
-    return "Is not allowed here" if error.validator is None else f"Does not meet the rule {shown(str(error.validator))}"
+    return (
+        "Is not allowed here"
+        if error.validator is None
+        else f"Does not meet the rule {canonical.plain(str(error.validator))}"
+    )
 
 
 _SENTENCES: dict[str, Callable[[ValidationError], str]] = {

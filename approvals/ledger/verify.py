@@ -1,0 +1,197 @@
+"""Whether the chains are as they were written: every entry's place, content and MAC, and every head."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from hmac import compare_digest
+from itertools import groupby
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from django.db import connection
+
+from approvals import rows
+from approvals.ledger import canonical, keys
+from approvals.ledger.entries import HANDOVER, genesis, hash_after
+
+CHECKS: list[Callable[[UUID], Iterable[str]]] = []
+"""Further questions about a workspace, asked by `verify_workspace`: each gives a sentence for whatever is wrong."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that is not as it was written. ``seq`` is the entry's number, None for the head or the workspace."""
+
+    seq: int | None
+    text: str
+
+    def __str__(self) -> str:
+        return self.text if self.seq is None else f"entry {self.seq}: {self.text}"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What was found about one chain of a workspace, or (with an empty name) about the workspace itself."""
+
+    workspace_id: UUID
+    chain: str
+    entries: int
+    findings: tuple[Finding, ...]
+
+
+def verify_workspace(workspace_id: UUID, *, chain: str | None = None) -> Iterator[Verdict]:
+    """A verdict for every chain of the workspace, or for the one named; then one for what belongs to no chain."""
+    with rows.within(workspace_id), connection.chunked_cursor() as cursor:
+        named = "" if chain is None else " AND c.name = %s"
+        wanted: list[Any] = [workspace_id] if chain is None else [workspace_id, chain]
+        cursor.execute(f"{_CHAINS}{named} ORDER BY c.name, c.id, e.seq", wanted)
+        lines = (_Line(*line) for batch in iter(lambda: cursor.fetchmany(500), []) for line in batch)
+        for _, of_one in groupby(lines, key=lambda line: line.chain_id):
+            yield _of_chain(of_one)
+    if chain is None:
+        yield _of_workspace(workspace_id)
+
+
+class _Line(NamedTuple):
+    """A chain's head beside one of its entries, whose members are None in a chain without any."""
+
+    chain_id: UUID
+    workspace_id: UUID
+    chain: str
+    head_seq: int
+    head_hash: bytes
+    head_mac: bytes
+    id: UUID
+    entry_workspace_id: UUID
+    seq: int
+    kind: str
+    body: bytes
+    prev: bytes
+    hash: bytes
+    mac: bytes
+    at: datetime
+
+
+# Heads and entries are read by one statement, so in one snapshot: writers may go on meanwhile.
+_CHAINS = """
+    SELECT c.id, c.workspace_id, c.name, c.seq, c.hash, c.mac,
+           e.id, e.workspace_id, e.seq, e.kind, e.body, e.prev, e.hash, e.mac, e.at
+    FROM approvals_chain c LEFT JOIN approvals_entry e ON e.chain_id = c.id WHERE c.workspace_id = %s
+"""
+_ORPHANS = """
+    SELECT count(*) FROM approvals_entry e WHERE e.workspace_id = %s
+        AND NOT EXISTS (SELECT FROM approvals_chain c WHERE c.id = e.chain_id AND c.workspace_id = e.workspace_id)
+"""
+
+
+def _of_workspace(workspace_id: UUID) -> Verdict:
+    with rows.within(workspace_id):
+        with connection.cursor() as cursor:
+            cursor.execute(_ORPHANS, [workspace_id])
+            orphans = cursor.fetchone()[0]
+        found = [f"{orphans} entries belong to a chain that is not here."] if orphans else []
+        found += [sentence for check in CHECKS for sentence in check(workspace_id)]
+    return Verdict(workspace_id, "", 0, tuple(Finding(None, sentence) for sentence in found))
+
+
+def _of_chain(lines: Iterator[_Line]) -> Verdict:
+    first = next(lines)
+    walk = _Walk(genesis(first.workspace_id, first.chain))
+    if first.seq is not None:
+        walk.step(first)
+        for line in lines:
+            walk.step(line)
+    walk.end(first)
+    return Verdict(first.workspace_id, first.chain, walk.entries, tuple(walk.findings))
+
+
+@dataclass
+class _Walk:
+    """Along one chain: what its next entry must be, and what was found so far."""
+
+    hash: bytes
+    mac: bytes = b""
+    seq: int = 0
+    entries: int = 0
+    next_key: int | None = None
+    findings: list[Finding] = field(default_factory=list)
+
+    def step(self, line: _Line) -> None:
+        self.entries += 1
+        for text in (*self._place(line), *self._content(line), *self._mac(line)):
+            self.findings.append(Finding(line.seq, text))
+        self.seq, self.hash, self.mac = line.seq, bytes(line.hash), bytes(line.mac)
+
+    def _place(self, line: _Line) -> Iterator[str]:
+        missing = line.seq - self.seq - 1
+        if missing > 0:
+            yield (
+                f"the {missing} before it are missing (gap)." if missing > 1 else "the one before it is missing (gap)."
+            )
+        elif missing < 0:
+            yield "there is another of this number (inserted)."
+        if bytes(line.prev) != self.hash:
+            yield "it does not follow the one before it."
+
+    def _content(self, line: _Line) -> Iterator[str]:
+        if hash_after(line.prev, line.body) != bytes(line.hash):
+            yield "its content was changed: it does not give its hash."
+        try:
+            document = canonical.parse(bytes(line.body))
+        except canonical.Unrepresentable:
+            document = None
+        if not isinstance(document, dict):
+            yield "its content cannot be read."
+            return
+        for name, value in _columns(line).items():
+            if document.get(name) != value:
+                yield f"its {name} is {value} in the table and {document.get(name)} in the entry."
+        if line.kind == HANDOVER:
+            yield from self._handover(document)
+
+    def _handover(self, document: dict[str, Any]) -> Iterator[str]:
+        self.next_key = document.get("to")
+        try:
+            check = keys.check_value(self.next_key or 0).hex()
+        except keys.UnknownKey:
+            return
+        if not compare_digest(str(document.get("check")), check):
+            yield f"it hands over to another key {self.next_key} than ours."
+
+    def _mac(self, line: _Line) -> Iterator[str]:
+        number = keys.key_number(line.mac)
+        try:
+            if not keys.holds("ledger", bytes(line.hash), line.mac):
+                yield "its MAC is not ours (bad MAC)."
+                return
+        except keys.UnknownKey as fault:
+            yield f"its MAC cannot be checked: {fault}"
+        if self.mac and number != keys.key_number(self.mac) and number != self._handed_to:
+            yield f"it is signed with key {number}, to which nothing hands over."
+        self._handed_to, self.next_key = self.next_key, None
+
+    _handed_to: int | None = None
+
+    def end(self, head: _Line) -> None:
+        """Compare the head with the last entry: a tail that was cut off shows here."""
+        if self.seq < head.head_seq:
+            missing = head.head_seq - self.seq
+            self.findings.append(Finding(None, f"head: {missing} of {head.head_seq} entries are missing at the end."))
+        elif self.seq > head.head_seq:
+            self.findings.append(Finding(None, f"head: it stands at {head.head_seq}, the entries go to {self.seq}."))
+        elif (self.hash, self.mac) != (bytes(head.head_hash), bytes(head.head_mac)):
+            self.findings.append(Finding(None, "head: it does not name the last entry (head mismatch)."))
+
+
+def _columns(line: _Line) -> dict[str, Any]:
+    """What the columns say, in the entry's own spelling."""
+    return {
+        "id": line.id.hex,
+        "workspace": line.entry_workspace_id.hex,
+        "chain": line.chain,
+        "seq": line.seq,
+        "kind": line.kind,
+        "at": line.at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
+    }
