@@ -34,6 +34,8 @@ __all__ = [
     "hold",
     "judge",
     "may",
+    "only_workspace",
+    "open_among",
     "person_named",
     "refuse",
     "report",
@@ -326,6 +328,12 @@ def expire_due(limit: int = 100) -> int:
     return approvals.expire_due(limit)
 
 
+def open_among(workspace_id: UUID, subjects: Iterable[str]) -> set[str]:
+    """Those of the subjects about which people are still asked. For the sweep's repair."""
+    asked = Approval.objects.filter(workspace_id=workspace_id, subject__in=list(subjects), status="pending")
+    return set(asked.values_list("subject", flat=True))
+
+
 def resolution(workspace_id: UUID, subject: str) -> Resolution | None:
     """How the approval of a subject ended, None while it is open. For the sweep's repair of a lost wake."""
     return approvals.resolution(workspace_id, subject)
@@ -347,6 +355,12 @@ def workspace_of(person: Any, slug: str) -> Workspace | None:
 def workspace_named(slug: str) -> Workspace | None:
     """The workspace of this slug, for commands that an operator runs."""
     return Workspace.objects.filter(slug=slug).first()
+
+
+def only_workspace() -> Workspace | None:
+    """The workspace, where there is only one: what a command means that names none."""
+    found = list(Workspace.objects.all()[:2])
+    return found[0] if len(found) == 1 else None
 
 
 def person_named(email: str) -> Person | None:
