@@ -1,0 +1,1 @@
+"""Channels relay what the core decided; the words are made once, in `card`."""

@@ -1,0 +1,164 @@
+"""The words of an approval, made once for every channel: its title, what it measures, and the name of the button.
+
+A summary is a template over argument pointers, rendered anew for each revision, so that a title never lies after an edit:
+``Refund {/amount|money:/currency} to {/customer}``. Filters: ``money`` (minor units; the currency's pointer, else the
+sibling ``currency``) and ``count`` (entries of a list or an object). A tool without a summary gets its title and its first
+arguments.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+from approvals.edits import marks, money, places
+from approvals.ledger import canonical
+
+VALUE_MAX = 80
+"""The longest value in a title, in characters; more is cut, and the cut is said. The page shows all of it below."""
+
+_PLACE = re.compile(r"\{((?:/[^{}|/]*)+)(?:\|([a-z]+)(?::((?:/[^{}|/]*)+))?)?\}")
+_NOUNS = set("refund credit transfer payment payout charge deposit discount invoice order purchase donation".split())
+
+
+@dataclass(frozen=True)
+class Word:
+    """A stretch of a title: the template's own words, or a ``given`` value out of the arguments."""
+
+    text: str
+    given: bool = False
+
+
+@dataclass(frozen=True)
+class Card:
+    """What a channel says of one revision. ``measure`` is how much it is about, where the summary tells."""
+
+    words: tuple[Word, ...]
+    measure: str
+    measured: str
+    approve: str
+    moves_money: bool
+
+    @property
+    def title(self) -> str:
+        """The sentence as plain text, every invisible character an escape."""
+        return marks.escaped("".join(word.text for word in self.words))
+
+
+def card(summary: str, tool: str, tool_title: str, args: Any, *, secret: Collection[str] = ()) -> Card:
+    """The words for these arguments. ``secret`` are the pointers whose values no title may show."""
+    words, measures = _fill(summary, args, secret) if summary else (_bare(tool_title or tool, args, secret), [])
+    amount = next((text for kind, text, _ in measures if kind == "money"), "")
+    count = next(((text, unit) for kind, text, unit in measures if kind == "count"), ("", ""))
+    return Card(
+        words=tuple(words),
+        measure=amount or count[0],
+        measured=count[1] if count[1] and not amount else _family(tool),
+        approve=_approve(summary, tool_title or tool, amount),
+        moves_money=bool(amount),
+    )
+
+
+def _fill(summary: str, args: Any, secret: Collection[str]) -> tuple[list[Word], list[tuple[str, str, str]]]:
+    words: list[Word] = []
+    measures: list[tuple[str, str, str]] = []
+    at = 0
+    for place in _PLACE.finditer(summary):
+        pointer, kind, extra = place.groups()
+        words.append(Word(summary[at : place.start()]))
+        text = _place(pointer, kind, extra, args, secret)
+        words.append(Word(text, given=True))
+        if kind in {"money", "count"} and not _covered(pointer, secret):
+            measures.append((kind, text, canonical.split(pointer)[-1]))
+        at = place.end()
+    words.append(Word(summary[at:]))
+    return [word for word in words if word.text], measures
+
+
+def _place(pointer: str, kind: str | None, extra: str | None, args: Any, secret: Collection[str]) -> str:
+    if _covered(pointer, secret):
+        return "••••"
+    value = places.at(args, pointer)
+    if value is places.ABSENT:
+        return f"(no {canonical.split(pointer)[-1]})"
+    if kind == "money":
+        sibling = canonical.join([*canonical.split(pointer)[:-1], "currency"])
+        return money.readable(value, places.at(args, extra or sibling)) or _literal(value)
+    if kind == "count" and isinstance(value, list | dict):
+        return f"{len(value):,}"
+    return _literal(value)
+
+
+def _covered(pointer: str, secret: Collection[str]) -> bool:
+    return any(pointer == one or pointer.startswith(f"{one}/") or one.startswith(f"{pointer}/") for one in secret)
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, str):
+        rest = len(value) - VALUE_MAX
+        return value if rest <= 0 else f"{value[:VALUE_MAX]}… (+{rest} characters)"
+    if isinstance(value, list):
+        return f"{len(value)} {'entry' if len(value) == 1 else 'entries'}"
+    if isinstance(value, dict):
+        return f"an object of {len(value)}"
+    return (
+        {True: "true", False: "false", None: "null"}[value]
+        if value is None or value is True or value is False
+        else str(value)
+    )
+
+
+def _bare(title: str, args: Any, secret: Collection[str]) -> list[Word]:
+    words = [Word(title, given=True)]
+    plain = (
+        [(key, value) for key, value in args.items() if not isinstance(value, list | dict)]
+        if isinstance(args, dict)
+        else []
+    )
+    for index, (key, value) in enumerate(plain[:2]):
+        text = "••••" if _covered(canonical.join([key]), secret) else _literal(value)
+        words += [Word(", " if index else ": "), Word(key, given=True), Word(" "), Word(text, given=True)]
+    return words
+
+
+def _family(tool: str) -> str:
+    return re.split(r"[.:/]", tool, maxsplit=1)[0]
+
+
+def _approve(summary: str, title: str, amount: str) -> str:
+    noun = summary.split(" ", 1)[0].lower()
+    if amount:
+        return f"Approve {amount} {noun}" if noun in _NOUNS else f"Approve {amount}"
+    shown = marks.escaped(title)
+    return f"Approve “{shown}”" if len(shown) <= 32 else "Approve this call"
+
+
+# States in words
+
+
+def waiting_for(needs: Collection[tuple[str, int]], filled: int) -> str:
+    """Who is awaited: ``Waiting for two of Finance``, or for how many more once somebody has voted."""
+    left = sum(count for _, count in needs) - filled
+    if filled:
+        return f"Waiting for {number(left)} more"
+    return "Waiting for " + " and ".join(f"{number(count)} of {team}" for team, count in needs)
+
+
+def number(count: int) -> str:
+    """Small numbers as words."""
+    words = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+    return words[count] if 0 <= count < len(words) else str(count)
+
+
+def risk_reason(effect: str, *, moves_money: bool) -> str:
+    """Why a call deserves care, as far as its definition tells."""
+    told = {
+        "pure": "only reads",
+        "keyed": "sent once, by its key",
+        "natural": "safe to repeat",
+        "lookup": "its effect can be looked up",
+        "unsafe": "never repeated by itself",
+    }.get(effect, "")
+    return ", ".join(part for part in ("moves money" if moves_money else "", told) if part)

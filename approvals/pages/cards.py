@@ -1,0 +1,38 @@
+"""The card of an approval: its current arguments put into words, secrets left out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from approvals.approvals import Approval
+from approvals.channels.card import Card, Word, card
+from approvals.edits import money
+from approvals.edits.view import Tool, secrets
+from approvals.ledger import canonical
+from approvals.ledger.sealing import Tampered
+from approvals.revisions import Revision, args_of
+
+
+def tool_of(approval: Approval) -> Tool:
+    """What is known of the tool's arguments: its schema, and which of them are money."""
+    return Tool(approval.schema, money.hints(approval.summary))
+
+
+def card_of(approval: Approval, args: Any) -> Card:
+    """The words for these arguments of the approval."""
+    hidden = secrets(args, tool_of(approval))
+    return card(approval.summary, approval.tool, approval.tool_title, args, secret=hidden)
+
+
+def card_in(approval: Approval, revision: Revision) -> Card:
+    """The same for a list, where one row that was tampered with must not take the others along: it says so itself."""
+    try:
+        return card_of(approval, args_in(revision))
+    except Tampered:
+        told = Word(f"{approval.tool_title}: its arguments are not the ones that were sealed")
+        return Card((told,), "", "", "Approve this call", moves_money=False)
+
+
+def args_in(revision: Revision) -> Any:
+    """The arguments of a revision as a value. Raises Tampered."""
+    return canonical.parse(args_of(revision))

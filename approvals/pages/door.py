@@ -1,0 +1,73 @@
+"""Who comes in: members of the workspace that the path names. To everybody else it does not exist."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec
+
+from django.contrib.auth.views import redirect_to_login
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.views.decorators.cache import never_cache
+
+from approvals import people, rows
+from approvals.approvals import Approval
+from approvals.people import Person, Workspace
+
+P = ParamSpec("P")
+OWN = {"same-origin", "none"}
+
+
+class Visit(HttpRequest):
+    """A request of a signed-in member: what a view gets once the door let it in."""
+
+    user: Person
+    workspace: Workspace
+
+
+def member(view: Callable[Concatenate[Visit, P], HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """Let in members of the workspace alone, send strangers to sign in; a foreign workspace is as if it did not exist.
+
+    Pages are never kept by the browser: the back button asks again what is true now.
+    """
+
+    @wraps(view)
+    def enter(request: Any, slug: str, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+        if not request.user.is_authenticated:
+            return _to_sign_in(request)
+        workspace = people.workspace_of(request.user, slug)
+        if workspace is None:
+            raise Http404
+        request.workspace = workspace
+        return view(request, *args, **kwargs)
+
+    return never_cache(own_site(enter))
+
+
+def own_site(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """Refuse what changes something and comes from another site, where the browser says so; beside the form's token."""
+
+    @wraps(view)
+    def enter(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if request.method not in {"GET", "HEAD"} and request.headers.get("Sec-Fetch-Site", "none") not in OWN:
+            return HttpResponse("This form came from another site.", status=403, content_type="text/plain")
+        return view(request, *args, **kwargs)
+
+    return enter
+
+
+def approval_of(visit: Visit, public_id: str) -> Approval:
+    """The approval of this id in the visitor's workspace. Raises Http404 alike for a foreign, unknown or malformed id."""
+    key = rows.parse_id(Approval.PREFIX, public_id)
+    found = Approval.objects.select_related("requester", "decided_by").filter(workspace=visit.workspace, pk=key).first()
+    if found is None:
+        raise Http404
+    return found
+
+
+def _to_sign_in(request: HttpRequest) -> HttpResponse:
+    """A whole page goes to the sign-in and comes back; a part of one is told so, to leave the page as it is."""
+    if request.headers.get("HX-Request"):
+        return HttpResponse(status=401)
+    back_to = request.get_full_path() if request.method == "GET" else request.path.removesuffix("/decision")
+    return redirect_to_login(back_to)

@@ -1,0 +1,137 @@
+"""The edit page: the arguments changed before the yes, as a form or as JSON text, with every error at its place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods
+
+from approvals import decisions, rows
+from approvals.approvals import Approval
+from approvals.decisions import Decided, Refused
+from approvals.edits import reading
+from approvals.edits.reading import Edited
+from approvals.edits.view import Tool
+from approvals.ledger import canonical
+from approvals.ledger.sealing import Tampered
+from approvals.pages import review
+from approvals.pages.asked import Asked
+from approvals.pages.cards import args_in, tool_of
+from approvals.pages.door import Visit, approval_of, member
+from approvals.pages.review import revision_of
+from approvals.revisions import Revision
+from approvals.rulings import Forged
+
+MODES = ("form", "json")
+MENDED_HERE = {"invalid_edit", "message_too_long", "message_not_text", "unsatisfiable", "policy_refuses"}
+"""Refusals that the reader can mend on this page; after any other they see the approval as it is now."""
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@member
+def edit(request: Visit, approval_id: str) -> HttpResponse:
+    """Show the arguments for editing, or take what was sent: a new revision, and a vote where the rule says so."""
+    approval = approval_of(request, approval_id)
+    if request.method == "POST":
+        return _post(request, approval)
+    with rows.within(request.workspace):
+        asked = Asked(request.workspace, approval, request.user)
+        try:
+            return _page(request, asked) if asked.may_edit else redirect(asked.url)
+        except (Tampered, Forged) as fault:
+            return review.tampered(request, approval, fault)
+
+
+def _post(request: Visit, approval: Approval) -> HttpResponse:
+    with rows.within(request.workspace):
+        asked = Asked(request.workspace, approval, request.user)
+        edited = _read(request, asked)
+        if edited is None or not asked.may_edit:
+            return review.answered(request, approval, _why_not(asked), comment=request.POST.get("message", ""))
+        if not edited.saves:
+            return _page(request, asked, edited, status=422 if edited.faults and edited.wants == "save" else 200)
+    return _save(request, approval, edited)
+
+
+def _why_not(asked: Asked) -> Refused:
+    if asked.may_edit:
+        return Refused("stale_revision", "")
+    return Refused(asked.standing.code or "decision_not_allowed", asked.standing.reason or "You may not edit this.")
+
+
+def _read(request: Visit, asked: Asked) -> Edited | None:
+    """What was sent, against the revision that it was drawn for; None if that revision is not the current one any more."""
+    if revision_of(request) != asked.approval.revision:
+        return None
+    tool, base, editable = _sheet(asked)
+    if _mode(request) == "json":
+        save = request.POST.get("do") == "save"
+        return reading.read_raw(request.POST.get("text", ""), tool, base, editable=editable, save=save)
+    return reading.read(dict(request.POST.lists()), tool, base, editable=editable, rule=_locked_by(asked))
+
+
+def _save(request: Visit, approval: Approval, edited: Edited) -> HttpResponse:
+    message = request.POST.get("message", "")
+    answer = decisions.decide(
+        request.workspace.pk,
+        approval.pk,
+        by=request.user,
+        verdict="edit",
+        revision=revision_of(request),
+        digest=request.POST.get("digest", ""),
+        via="web",
+        message=message,
+        edited=canonical.encode(edited.value),
+    )
+    if isinstance(answer, Decided):
+        return redirect(reverse("review", args=[request.workspace.slug, approval.public_id]) + "#outcome")
+    with rows.within(request.workspace):
+        fresh = approval_of(request, approval.public_id)
+        if answer.code not in MENDED_HERE:
+            return review.answered(request, fresh, answer, comment=message)
+        return _page(request, Asked(request.workspace, fresh, request.user), edited, refused=answer, status=422)
+
+
+# The page
+
+
+def _page(
+    request: Visit, asked: Asked, edited: Edited | None = None, *, refused: Refused | None = None, status: int = 200
+) -> HttpResponse:
+    tool, base, editable = _sheet(asked)
+    mode = _mode(request)
+    context: dict[str, Any] = {
+        "workspace": request.workspace,
+        "here": "inbox",
+        "review": asked,
+        "mode": mode,
+        "modes": MODES,
+        "message": request.POST.get("message", ""),
+        "refused": refused,
+        "changes": edited.changes if edited else [],
+        "lines": edited.lines if edited else (),
+    }
+    if mode == "json":
+        context["text"] = edited.text if edited else reading.raw_text(tool, base)
+    else:
+        context["form"] = (edited and edited.form) or reading.fields(
+            tool, base, editable=editable, rule=_locked_by(asked)
+        )
+    return render(request, "edit/page.html", context, status=status)
+
+
+def _mode(request: Visit) -> str:
+    asked = request.POST.get("mode") or request.GET.get("mode") or MODES[0]
+    return asked if asked in MODES else MODES[0]
+
+
+def _sheet(asked: Asked) -> tuple[Tool, Any, list[str] | None]:
+    current: Revision = asked.current
+    return tool_of(asked.approval), args_in(current), current.ruling.rule.get("editable")
+
+
+def _locked_by(asked: Asked) -> str:
+    return f"Rule {asked.approval.rule_id} keeps this field as proposed. To have another, reject and say which."

@@ -1,0 +1,25 @@
+"""What every page's frame shows: the reader's workspaces, how many approvals wait for them, and the server's time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.functional import SimpleLazyObject
+
+from approvals import people
+from approvals.pages import inbox
+
+
+def frame(request: HttpRequest) -> dict[str, Any]:
+    """Context for `base.html`; nothing is asked of the database before a template uses it."""
+    user = getattr(request, "user", None)
+    told: dict[str, Any] = {"server_now": timezone.now()}
+    if user is None or not user.is_authenticated:
+        return told
+    workspace = getattr(request, "workspace", None)
+    told["my_workspaces"] = SimpleLazyObject(lambda: people.workspaces(user))
+    if workspace is not None:
+        told |= {"workspace": workspace, "waiting": SimpleLazyObject(lambda: inbox.waiting(workspace, user))}
+    return told

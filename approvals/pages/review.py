@@ -1,0 +1,218 @@
+"""The review page: what will run, the decision, and afterwards the outcome; and the one address that takes a verdict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from approvals import decisions, rows
+from approvals.approvals import Approval
+from approvals.decisions import Decided, Refused
+from approvals.edits.texts import masked_text
+from approvals.edits.view import root
+from approvals.ledger.sealing import Tampered
+from approvals.pages.asked import Asked
+from approvals.pages.cards import tool_of
+from approvals.pages.door import Visit, approval_of, member
+from approvals.pages.inbox import Reader, entries
+from approvals.rulings import Forged
+
+PLACE_MOST = 200
+"""The position in the inbox is told up to here."""
+
+STATUS = {"not_found": 404, "not_allowed": 403, "self_review": 403, "editor_cannot_approve": 403, "needs_message": 422}
+"""The HTTP status of a refused verdict, 409 for all others: the approval is no longer as the form had it."""
+
+
+@dataclass(frozen=True)
+class Notice:
+    """What the panel says first: after a refusal, or when something changed under the reader."""
+
+    text: str
+    lead: str = ""
+    tone: str = "wait"
+    field: str = ""
+
+
+@require_safe
+@member
+def review(request: Visit, approval_id: str) -> HttpResponse:
+    """The page; with ``seen``, only what changed since that version, as parts for an open page."""
+    with rows.within(request.workspace):
+        approval = approval_of(request, approval_id)
+        if "seen" in request.GET and request.headers.get("HX-Request"):
+            return _news(request, approval, request.GET["seen"])
+        return page(request, approval)
+
+
+@require_POST
+@member
+def decision(request: Visit, approval_id: str) -> HttpResponse:
+    """Take a verdict. The form names revision and digest; if they are no longer those, nothing is decided and the change
+    is shown, with the comment kept."""
+    approval = approval_of(request, approval_id)
+    comment, verdict = request.POST.get("comment", ""), request.POST.get("verdict", "")
+    answer: Decided | Refused = _decide(request, approval, verdict, comment) if verdict != "show" else _overtaken()
+    if isinstance(answer, Decided) or _said_already(request, approval, answer, verdict):
+        return redirect(reverse("review", args=[request.workspace.slug, approval.public_id]) + "#outcome")
+    with rows.within(request.workspace):
+        return answered(request, approval_of(request, approval_id), answer, comment=comment)
+
+
+def answered(request: Visit, approval: Approval, refused: Refused, *, comment: str) -> HttpResponse:
+    """The page as it is now, with the reason why nothing was decided, and with what was typed."""
+    notice = _notice(approval, refused)
+    status = STATUS.get(refused.code, 409)
+    return page(request, approval, notice=notice, comment=comment, since=revision_of(request), status=status)
+
+
+def _decide(request: Visit, approval: Approval, verdict: str, comment: str) -> Decided | Refused:
+    if verdict not in {"approve", "reject"}:
+        return Refused("unknown_verdict", "Choose Approve or Reject.")
+    return decisions.decide(
+        request.workspace.pk,
+        approval.pk,
+        by=request.user,
+        verdict=verdict,
+        revision=revision_of(request),
+        digest=request.POST.get("digest", ""),
+        via="web",
+        message=comment,
+    )
+
+
+def _overtaken() -> Refused:
+    return Refused("stale_revision", "")
+
+
+def revision_of(request: Visit) -> int:
+    """The revision that the form was made for; 0 where it names none."""
+    text = request.POST.get("revision", "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else 0
+
+
+def _said_already(request: Visit, approval: Approval, answer: Refused, verdict: str) -> bool:
+    """Whether the reader said just this before: a double click or a re-sent form changes nothing and is no error."""
+    if answer.code not in {"already_voted", "too_late"}:
+        return False
+    own = approval.decisions.filter(
+        person=request.user, revision=revision_of(request), digest=request.POST.get("digest", "")
+    )
+    return own.filter(verdict=verdict).exists()
+
+
+def _notice(approval: Approval, answer: Refused) -> Notice:
+    if answer.code in {"stale_revision", "wrong_digest"}:
+        editor = approval.revisions.select_related("editor").get(number=approval.revision).editor
+        lead = f"{editor.first_name} changed this while you were reading." if editor else "This is not what you saw."
+        return Notice("Nothing was decided and your comment is kept. The changes are marked; now decide.", lead)
+    if answer.code == "needs_message":
+        return Notice(answer.message, tone="bad", field="comment")
+    if answer.code == "too_late":
+        return Notice(f"{answer.message} Your answer came after that and changed nothing.", "Too late.", "plain")
+    return Notice(answer.message, "Nothing was decided.", "bad")
+
+
+# The page
+
+
+def page(
+    request: Visit,
+    approval: Approval,
+    *,
+    notice: Notice | None = None,
+    comment: str = "",
+    since: int = 0,
+    status: int = 200,
+) -> HttpResponse:
+    """The whole page, or the word that what it shows was tampered with."""
+    asked = Asked(request.workspace, approval, request.user, since=since or _since(request))
+    context = {**_context(request, asked), "notice": notice, "comment": comment}
+    try:
+        return render(request, "review/page.html", context, status=status)
+    except (Tampered, Forged) as fault:
+        return tampered(request, approval, fault)
+
+
+def tampered(request: Visit, approval: Approval, fault: Exception) -> HttpResponse:
+    """The page in place of one whose rows do not hold together: it shows none of them."""
+    told = {"workspace": request.workspace, "here": "inbox", "approval": approval, "fault": str(fault)}
+    return render(request, "review/tampered.html", told, status=409)
+
+
+def _since(request: Visit) -> int:
+    text = request.GET.get("since", "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else 1
+
+
+def _context(request: Visit, asked: Asked) -> dict[str, Any]:
+    reader = Reader(request.workspace, request.user)
+    return {
+        "workspace": request.workspace,
+        "here": "inbox",
+        "review": asked,
+        "result_only": request.GET.get("view") == "result",
+        "raw": _Lazy(asked),
+        **_neighbours(request, reader, asked),
+    }
+
+
+class _Lazy:
+    """The raw JSON, made when the template asks for it."""
+
+    def __init__(self, asked: Asked) -> None:
+        self.asked = asked
+
+    def __str__(self) -> str:
+        approval = self.asked.approval
+        return masked_text(root(tool_of(approval), self.asked.args_at(approval.revision)))
+
+
+def _neighbours(request: Visit, reader: Reader, asked: Asked) -> dict[str, Any]:
+    """Where this approval stands in the reader's inbox, and which comes next."""
+    waiting = list(reader.tab("for-you").values_list("pk", flat=True)[:PLACE_MOST])
+    told: dict[str, Any] = {"waiting": len(waiting) if len(waiting) < PLACE_MOST else reader.tab("for-you").count()}
+    if asked.approval.pk in waiting:
+        at = waiting.index(asked.approval.pk)
+        before = _path(request, waiting[at - 1]) if at else ""
+        after = _path(request, waiting[at + 1]) if at + 1 < len(waiting) else ""
+        told["place"] = {"number": at + 1, "total": told["waiting"], "before": before, "after": after}
+    elif waiting and not asked.pending:
+        found = Approval.objects.filter(pk=waiting[0]).select_related("requester", "decided_by")
+        told["following"] = entries(request.workspace, found)[0]
+    return told
+
+
+def _path(request: Visit, key: Any) -> str:
+    return reverse("review", args=[request.workspace.slug, rows.public_id(Approval.PREFIX, key)])
+
+
+# News for an open page
+
+
+def _news(request: Visit, approval: Approval, seen: str) -> HttpResponse:
+    """Nothing if nothing changed; parts while the form is open, so that a comment stays; else the whole page anew."""
+    asked = Asked(request.workspace, approval, request.user)
+    if asked.version == seen:
+        return HttpResponse(status=204)
+    form = request.GET.get("form", "")
+    if not asked.pending or not (form.isascii() and form.isdigit() and len(form) < 9):
+        answer = page(request, approval)
+        answer["HX-Retarget"], answer["HX-Reswap"], answer["HX-Reselect"] = "#page", "innerHTML", "#page > *"
+        return answer
+    context = {**_context(request, asked), "form": int(form)}
+    if 0 < int(form) < approval.revision:
+        context |= _overtaking(asked, int(form))
+    return render(request, "review/news.html", context)
+
+
+def _overtaking(asked: Asked, revision: int) -> dict[str, Any]:
+    changes = len(asked.changes(revision, asked.approval.revision))
+    editor = asked.current.editor.first_name if asked.current.editor else "Somebody"
+    lead = f"{editor} changed this while you were reading."
+    return {"overtaken": changes, "notice": Notice("Your comment is kept. See what changed, then decide.", lead)}

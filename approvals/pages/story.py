@@ -1,0 +1,142 @@
+"""What happened to one approval, in order, people and machine in one column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from approvals.decisions import Decision, decisions_of, message_of
+from approvals.ledger.sealing import Tampered
+from approvals.pages.tags import marked, sentence
+
+if TYPE_CHECKING:
+    from approvals.pages.asked import Asked
+
+Text = SafeString | str
+
+
+@dataclass(frozen=True)
+class Item:
+    """One line of a timeline: a person has initials, the machine a square; ``tone`` is good, bad, wait, void or nothing."""
+
+    text: Text
+    when: datetime | None = None
+    initials: str = ""
+    second: Text = ""
+    tone: str = ""
+    clock: str = "at"
+    extra: str = ""
+    link: str = ""
+    state: Any = None
+
+
+def story(asked: Asked) -> list[Item]:
+    """The whole story, the open question last."""
+    approval = asked.approval
+    items = [
+        Item(format_html("{} proposed “{}”", marked(approval.agent), sentence(asked.card_at(1))), approval.created_at),
+        Item(
+            format_html(
+                "Rule {} of policy version {} asks {}",
+                asked.first_rule["id"],
+                approval.policy_version,
+                asked.needs_of(asked.first_rule),
+            ),
+            approval.created_at,
+        ),
+        *_decided(asked),
+        *_ended(asked),
+    ]
+    return items
+
+
+def _decided(asked: Asked) -> Iterator[Item]:
+    given = decisions_of(asked.approval)
+    skip: Decision | None = None
+    for index, decision in enumerate(given):
+        if decision is skip:
+            continue
+        if decision.verdict == Decision.Verdict.EDIT:
+            skip = _own_yes(decision, given[index + 1 :])
+            yield _edited(asked, decision, approved=skip is not None)
+            yield from _voided(decision, given[:index])
+        else:
+            yield _voted(asked, decision)
+
+
+def _own_yes(edit: Decision, later: Sequence[Decision]) -> Decision | None:
+    """The yes that an edit counts as, if it does."""
+    return next(
+        (one for one in later[:1] if one.person_id == edit.person_id and one.revision == edit.revision + 1), None
+    )
+
+
+def _edited(asked: Asked, decision: Decision, *, approved: bool) -> Item:
+    changed = asked.changed_fields(decision.revision + 1)
+    text = format_html(
+        "<b>{}</b> changed {}{}", asked.name(decision.person), changed, " and approved" if approved else ""
+    )
+    return _item(decision, text)
+
+
+def _voided(edit: Decision, earlier: Sequence[Decision]) -> Iterator[Item]:
+    for one in earlier:
+        if one.verdict == Decision.Verdict.APPROVE and one.revision == edit.revision:
+            told = f"{one.person.first_name}’s vote no longer counts: it was for revision {one.revision}"
+            yield Item(told, edit.decided_at, tone="void")
+
+
+def _voted(asked: Asked, decision: Decision) -> Item:
+    if decision.verdict == Decision.Verdict.REJECT:
+        return _item(decision, format_html("<b>{}</b> rejected it", asked.name(decision.person)), tone="bad")
+    what = asked.card_at(decision.revision).measure or f"revision {decision.revision}"
+    return _item(decision, format_html("<b>{}</b> approved {}", asked.name(decision.person), what))
+
+
+def _item(decision: Decision, text: Text, *, tone: str = "") -> Item:
+    return Item(text, decision.decided_at, decision.person.initials, _quoted(decision), tone)
+
+
+def _quoted(decision: Decision) -> Text:
+    try:
+        message = message_of(decision)
+    except Tampered:
+        return "The comment is not the one that was written."
+    return format_html("“{}”", marked(message)) if message else ""
+
+
+def _ended(asked: Asked) -> Iterator[Item]:
+    approval = asked.approval
+    if asked.state == "pending":
+        yield Item(asked.waiting_words, tone="wait")
+        return
+    unvoted = {
+        "expired": "Expired: nobody decided in time, so nothing runs",
+        "cancelled": "Withdrawn, together with its run",
+        "superseded": "Replaced by a newer approval",
+    }.get(asked.state)
+    if unvoted:
+        yield Item(unvoted, approval.decided_at or approval.expires_at)
+    if asked.state == "running":
+        yield Item("Approved, about to run", tone="wait")
+    if asked.state in OUTCOMES:
+        text, tone = OUTCOMES[asked.state]
+        yield Item(
+            text,
+            approval.outcome_at,
+            second=marked(approval.outcome_note) if approval.outcome_note else "",
+            tone=tone,
+            clock="second",
+        )
+
+
+OUTCOMES = {
+    "executed": ("Ran, once", "good"),
+    "failed": ("Failed", "bad"),
+    "unknown": ("Outcome unknown. Not sent again by itself", "wait"),
+}

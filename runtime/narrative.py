@@ -1,0 +1,229 @@
+"""A run as its page tells it: steps with their calls, people and machine in one column, out of checkpoints and ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from django.utils.dateparse import parse_datetime
+
+from approvals import gate, rows
+from approvals.ledger import canonical, entries
+from approvals.ledger.sealing import Tampered
+from runtime import calls, checkpoints, definitions
+from runtime.calls import Attempt, Call
+from runtime.checkpoints import Checkpoint, Unreadable
+from runtime.runs import Run
+
+Entry = Mapping[str, Any]
+
+WORDS: Final = {
+    "proposed": "proposed",
+    "held": "waiting",
+    "cleared": "about to run",
+    "executing": "running",
+    "executed": "ran",
+    "failed": "failed",
+    "refused": "refused",
+    "answered": "answered",
+    "expired": "expired",
+    "cancelled": "withdrawn",
+    "unknown": "unknown",
+}
+TONES: Final = {
+    "run.failed": "bad",
+    "run.parked": "wait",
+    "call.refused": "bad",
+    "decision.reject": "bad",
+    "outcome.executed": "good",
+    "outcome.failed": "bad",
+    "outcome.unknown": "wait",
+}
+SILENT: Final = frozenset(
+    {"approval.opened", "approval.revised", "approval.approved", "approval.rejected", "call.ruled", "run.completed"}
+)
+"""Entries that another line tells already: the step that asked, the person who decided, the run's own end."""
+
+
+@dataclass(frozen=True)
+class Use:
+    """A call as the page shows it: the tool's facts and the arguments, which make its title, its rule, its attempts."""
+
+    call: Call
+    tool: gate.ToolFacts
+    args: Any
+    rule: str = ""
+    attempts: list[Attempt] = field(default_factory=list)
+
+    @property
+    def how(self) -> str:
+        """What policy said of it, as far as it is known."""
+        if self.call.approval:
+            return f"asked people, by rule {self.rule}" if self.rule else "asked people"
+        if self.call.status == "refused" and not self.call.digest:
+            return "refused by policy"
+        return f"allowed by rule {self.rule}" if self.rule else ""
+
+    @property
+    def took(self) -> float | None:
+        """Seconds of the last attempt."""
+        last = self.attempts[-1] if self.attempts else None
+        return (last.ended_at - last.created_at).total_seconds() if last and last.ended_at else None
+
+
+@dataclass
+class Event:
+    """One line of the page. ``kind`` names the words that the template has for it; ``extra`` a yes told in the same line."""
+
+    kind: str
+    when: datetime | None
+    who: str = ""
+    initials: str = ""
+    tone: str = ""
+    step: int = 0
+    checkpoint: Checkpoint | None = None
+    uses: list[Use] = field(default_factory=list)
+    use: Use | None = None
+    entry: Entry = field(default_factory=dict)
+    changes: list[Entry] | None = None
+    approved: bool = False
+
+    @property
+    def node(self) -> str:
+        """The step's name in words."""
+        name = self.checkpoint.node if self.checkpoint else ""
+        return name.replace("_", " ").replace("-", " ").strip().capitalize()
+
+
+class Narrative:
+    """Everything that the page of a run tells. Reads only; ``with_state`` adds what each step changed in the state."""
+
+    def __init__(self, run: Run, *, with_state: bool) -> None:
+        self.run, self.with_state = run, with_state
+        self.entries = entries.read(run.workspace_id, run.public_id)
+        self.checkpoints = list(Checkpoint.objects.filter(run=run, kind=Checkpoint.Kind.STEP).order_by("seq"))
+        self.uses = self._uses()
+        self.names = gate.names(_people(self.entries, run))
+
+    def _uses(self) -> dict[str, Use]:
+        rules = _rules(self.entries)
+        attempts: dict[UUID, list[Attempt]] = {}
+        for attempt in Attempt.objects.filter(call__run=self.run).order_by("number"):
+            attempts.setdefault(attempt.call_id, []).append(attempt)
+        found = Call.objects.filter(run=self.run).select_related("tool").order_by("step", "idx")
+        return {
+            each.public_id: use_of(each, rules.get(each.public_id, ""), attempts.get(each.pk, [])) for each in found
+        }
+
+    def events(self) -> list[Event]:
+        """The lines in order, the open one last."""
+        told = sorted([*self._steps(), *self._told()], key=lambda event: event.when or self.run.created_at)
+        return [*_merged(told), *self._now()]
+
+    def _steps(self) -> Iterator[Event]:
+        for number, checkpoint in enumerate(self.checkpoints, 1):
+            mine = [use for use in self.uses.values() if use.call.step == checkpoint.seq]
+            changes = _changes(checkpoint) if self.with_state else None
+            yield Event("step", checkpoint.created_at, step=number, checkpoint=checkpoint, uses=mine, changes=changes)
+
+    def _told(self) -> Iterator[Event]:
+        for entry in self.entries:
+            kind = _kind(entry)
+            if kind in SILENT:
+                continue
+            who = self.name(str(entry.get("by", "")))
+            use = self.uses.get(str(entry.get("subject") or entry.get("call") or ""))
+            when = parse_datetime(str(entry["at"]))
+            yield Event(kind, when, who, _initials(who), TONES.get(kind, ""), use=use, entry=entry)
+
+    def _now(self) -> Iterator[Event]:
+        run = self.run
+        if run.status == "completed":
+            yield Event("run.completed", run.ended_at, tone="good")
+        elif run.status in {"suspended_approval", "requires_action"}:
+            waiting = [use for use in self.uses.values() if use.call.status == "held"]
+            yield Event("now.waiting", None, tone="wait", uses=waiting)
+        elif run.status in {"ready", "in_progress"}:
+            yield Event("now.working", None, tone="wait")
+
+    def name(self, by: str) -> str:
+        """The person behind a public id; nothing for the machine."""
+        key = rows.parse_id("per", by)
+        return self.names.get(key, "Somebody") if key else ""
+
+    @property
+    def version(self) -> str:
+        """Changes with everything the page shows."""
+        return f"{self.run.head_seq}.{self.run.status}.{len(self.entries)}"
+
+    @property
+    def steps(self) -> int:
+        return len(self.checkpoints)
+
+    @property
+    def figures(self) -> str:
+        """How many calls are in which state, in words."""
+        counts: dict[str, int] = {}
+        for use in self.uses.values():
+            counts[WORDS[use.call.status]] = counts.get(WORDS[use.call.status], 0) + 1
+        return ", ".join(f"{count} {word}" for word, count in counts.items()) or "none"
+
+
+def use_of(call: Call, rule: str, attempts: list[Attempt]) -> Use:
+    """A call with what its title needs. Arguments that cannot be read are left out, and the page says so."""
+    tool = definitions.facts(call.tool) if call.tool else gate.ToolFacts(call.tool_name, call.tool_name, "", {})
+    try:
+        args = canonical.parse(calls.args_of(call))
+    except (Tampered, canonical.Unrepresentable):
+        args = None
+    return Use(call, tool, args, rule, attempts)
+
+
+def _changes(checkpoint: Checkpoint) -> list[Entry]:
+    try:
+        return list(checkpoints.body_of(checkpoint).get("ops", []))
+    except Unreadable as fault:
+        return [{"op": "set", "path": "", "value": str(fault)}]
+
+
+def _kind(entry: Entry) -> str:
+    """The entry's kind; for a decision with its verdict, for an outcome with its word."""
+    kind = str(entry["kind"])
+    if kind == "decision.made":
+        return f"decision.{entry.get('verdict', '')}"
+    return f"outcome.{entry.get('outcome', '')}" if kind == "outcome.reported" else kind
+
+
+def _rules(told: list[Entry]) -> dict[str, str]:
+    """The rule that applied to each call, by its subject; the last one where an edit raised the bar."""
+    return {str(entry["subject"]): str(entry["rule"]) for entry in told if entry.get("rule") and entry.get("subject")}
+
+
+def _people(told: list[Entry], run: Run) -> set[UUID]:
+    ids = {rows.parse_id("per", str(entry.get("by", ""))) for entry in told} | {run.requester_id}
+    return {key for key in ids if key}
+
+
+def _merged(events: list[Event]) -> Iterator[Event]:
+    """An edit and the yes that it counts as are one line."""
+    last: Event | None = None
+    for event in events:
+        if (
+            last is not None
+            and last.kind == "decision.edit"
+            and event.kind == "decision.approve"
+            and last.who == event.who
+        ):
+            last.approved = True
+            last = None
+            continue
+        last = event
+        yield event
+
+
+def _initials(name: str) -> str:
+    words = name.split()
+    return (words[0][0] + (words[-1][0] if len(words) > 1 else "")).upper() if words else ""

@@ -1,0 +1,219 @@
+"""The pages of runs: the list, one run with its timeline, what became of one call, and the button that stops a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec
+from uuid import UUID
+
+from django.contrib.auth.views import redirect_to_login
+from django.db.models import Q, QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.dateparse import parse_datetime
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from approvals import gate, rows
+from approvals.ledger import sealing
+from runtime import calls, checkpoints
+from runtime import runs as run_rows
+from runtime.calls import Call
+from runtime.definitions import Agent
+from runtime.runs import Run
+from runtime.narrative import Narrative, use_of
+
+P = ParamSpec("P")
+
+SIZES = (25, 50, 100)
+"""How many rows a page of runs may have."""
+
+STATES = {
+    "suspended_approval": ("Waiting for a person", "wait"),
+    "requires_action": ("Waiting for its caller", "wait"),
+    "sleeping": ("Sleeping", ""),
+    "ready": ("Ready", ""),
+    "in_progress": ("Working", ""),
+    "completed": ("Done", "good"),
+    "failed": ("Failed", "bad"),
+    "cancelled": ("Stopped", ""),
+    "parked": ("Parked", "bad"),
+}
+
+
+class Visit(HttpRequest):
+    """A request of a signed-in member of the workspace."""
+
+    user: Any
+    workspace: Any
+
+
+def member(view: Callable[Concatenate[Visit, P], HttpResponse]) -> Callable[..., HttpResponse]:
+    """Let in members of the workspace alone; to others it does not exist. What changes something comes from our pages."""
+
+    @wraps(view)
+    def enter(request: Any, slug: str, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+        if request.method == "POST" and request.headers.get("Sec-Fetch-Site", "none") not in {"same-origin", "none"}:
+            return HttpResponse("This form came from another site.", status=403, content_type="text/plain")
+        if not request.user.is_authenticated:
+            back_to = request.get_full_path() if request.method == "GET" else request.path.removesuffix("/stop")
+            return HttpResponse(status=401) if request.headers.get("HX-Request") else redirect_to_login(back_to)
+        request.workspace = gate.workspace_of(request.user, slug)
+        if request.workspace is None:
+            raise Http404
+        return view(request, *args, **kwargs)
+
+    return never_cache(enter)
+
+
+# The list
+
+
+@require_safe
+@member
+def runs(request: Visit) -> HttpResponse:
+    """The runs of the workspace, the newest first, by state and agent."""
+    with rows.within(request.workspace):
+        return render(request, "runs/list.html", _list(request))
+
+
+def _list(request: Visit) -> dict[str, Any]:
+    asked = {name: request.GET.get(name, "").replace("\x00", "")[:200] for name in ("state", "agent", "size", "after")}
+    size = int(asked["size"]) if asked["size"] in map(str, SIZES) else SIZES[0]
+    found = _narrowed(Run.objects.filter(workspace=request.workspace), asked)
+    page = _after(found, asked["after"]).select_related("agent", "requester").order_by("-created_at", "-pk")
+    listed = list(page[: size + 1])
+    agents = Agent.objects.filter(workspace=request.workspace).order_by("name").values_list("name", flat=True)[:100]
+    return {
+        "here": "runs",
+        "asked": asked,
+        "size": size,
+        "entries": [_line(each) for each in listed[:size]],
+        "total": found.count(),
+        "next": _cursor(listed[size - 1]) if len(listed) > size else "",
+        "choices": [
+            _choice("state", "State", asked, [(key, words) for key, (words, _) in STATES.items()]),
+            _choice("agent", "Agent", asked, [(name, name) for name in agents]),
+        ],
+    }
+
+
+def _choice(name: str, label: str, asked: Mapping[str, str], options: list[tuple[str, str]]) -> dict[str, Any]:
+    return {"name": name, "label": label, "value": asked[name], "options": options}
+
+
+def _line(run: Run) -> dict[str, Any]:
+    words, tone = STATES[run.status]
+    return {"run": run, "title": _title(run), "state": words, "tone": tone}
+
+
+def _title(run: Run) -> str:
+    try:
+        return run_rows.title_of(run)
+    except sealing.Tampered:
+        return "Its title is not the one that was sealed"
+
+
+def _narrowed(found: QuerySet[Run], asked: Mapping[str, str]) -> QuerySet[Run]:
+    found = found.filter(status=asked["state"]) if asked["state"] in STATES else found
+    return found.filter(agent__name=asked["agent"]) if asked["agent"] else found
+
+
+def _cursor(run: Run) -> str:
+    return f"{run.created_at.isoformat()}~{run.pk.hex}"
+
+
+def _after(found: QuerySet[Run], cursor: str) -> QuerySet[Run]:
+    moment, _, key = cursor.partition("~")
+    try:
+        when: datetime | None = parse_datetime(moment.replace(" ", "+"))
+        last = UUID(hex=key) if when and when.tzinfo else None
+    except ValueError:
+        return found
+    return found.filter(Q(created_at__lt=when) | Q(created_at=when, pk__lt=last)) if last else found
+
+
+# One run
+
+
+@require_safe
+@member
+def run(request: Visit, run_id: str) -> HttpResponse:
+    """A run's timeline. Its state is for those who operate the agent or audit the workspace."""
+    with rows.within(request.workspace):
+        found = _run_of(request, run_id)
+        operates = gate.may(request.user, "operate", found.agent)
+        with_state = operates or gate.may(request.user, "audit", request.workspace)
+        narrative = Narrative(found, with_state=with_state)
+        if request.headers.get("HX-Request") and request.GET.get("seen") == narrative.version:
+            return HttpResponse(status=204)
+        words, tone = STATES[found.status]
+        context = {
+            "here": "runs",
+            "run": found,
+            "title": _title(found),
+            "state": words,
+            "tone": tone,
+            "timeline": narrative,
+            "may_stop": operates and found.status not in run_rows.FINAL and not found.cancel_by,
+            "may_read_state": with_state,
+            "whole": _state(found) if with_state else None,
+        }
+        return render(request, "runs/page.html", context)
+
+
+def _run_of(request: Visit, run_id: str) -> Run:
+    key = rows.parse_id(Run.PREFIX, run_id)
+    known = Run.objects.select_related("agent", "requester", "version")
+    found = known.filter(workspace=request.workspace, pk=key).first() if key else None
+    if found is None:
+        raise Http404
+    return found
+
+
+def _state(run: Run) -> dict[str, Any]:
+    """The state at the head, with the chain verified on the way; else why it cannot be read."""
+    try:
+        return {"value": checkpoints.rehydrate(run.pk, head_seq=run.head_seq, head_mac=bytes(run.head_mac))[0]}
+    except checkpoints.Unreadable as fault:
+        return {"fault": str(fault)}
+
+
+@require_POST
+@member
+def stop(request: Visit, run_id: str) -> HttpResponse:
+    """End the run at the word of someone who operates its agent: what it still asks is withdrawn, nothing more is sent."""
+    found = _run_of(request, run_id)
+    if not gate.may(request.user, "operate", found.agent):
+        return render(request, "403.html", status=403)
+    reason = request.POST.get("reason", "").replace("\x00", "").strip()[:500] or f"Stopped by {request.user.name}."
+    run_rows.cancel(found, by=request.user.public_id, reason=reason, person_id=request.user.pk)
+    return redirect("run", request.workspace.slug, found.public_id)
+
+
+# One call
+
+
+@require_safe
+@member
+def call(request: Visit, call_id: str) -> HttpResponse:
+    """What became of a call: each attempt, the key it was sent with, and what came back."""
+    with rows.within(request.workspace):
+        key = rows.parse_id(Call.PREFIX, call_id)
+        known = Call.objects.select_related("tool", "run")
+        found = known.filter(workspace=request.workspace, pk=key).first() if key else None
+        if found is None:
+            raise Http404
+        attempts = list(found.attempts.order_by("number"))
+        context = {"here": "runs", "use": use_of(found, "", attempts), "call": found, "answer": _answer(found)}
+        return render(request, "runs/call.html", context)
+
+
+def _answer(found: Call) -> dict[str, Any]:
+    attempt = found.attempts.filter(pk=found.attempt_id).first() if found.attempt_id else None
+    try:
+        return calls.answer_of(attempt) if attempt else {}
+    except sealing.Tampered:
+        return {"message": "The answer is not the one that was sealed."}
