@@ -241,7 +241,7 @@ def offer(
     """
     if effect not in tools.EFFECTS:
         raise ValueError(f"{effect} is no effect class; it is one of {', '.join(tools.EFFECTS)}.")
-    if kind == Tool.Kind.HTTP:
+    if kind == Tool.Kind.HTTP and config:
         outgoing.check_url(config["url"])
     given = definition.get("placet")
     timeout = given.get("timeout_seconds", tools.TIMEOUT) if isinstance(given, dict) else tools.TIMEOUT
@@ -275,8 +275,8 @@ def register_tool(
 ) -> Tool:
     """Admit a tool, or a new version of it. The same definition again changes nothing. Raises as `offer` does.
 
-    ``config`` is ``{"function": dotted path}`` or ``{"url": …}``. ``secret`` signs what is sent to an endpoint;
-    without one the last version's is kept, or a new one is made.
+    ``config`` is ``{"function": dotted path}``, ``{"url": …}``, or nothing for an endpoint that is not there yet.
+    ``secret`` signs what is sent to an endpoint; without one the last version's is kept, or a new one is made.
     """
     checked = offer(definition, kind=kind, config=config, effect=effect, summary=summary, risk=risk, secret=secret)
     return register_offers(workspace_id, [checked], by=by)[0]

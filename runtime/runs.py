@@ -97,6 +97,7 @@ class Run(rows.Row):
         indexes = [
             models.Index(fields=["wake_at"], condition=models.Q(status__in=["ready", "sleeping"]), name="runs_due"),
             models.Index(fields=["lease_until"], condition=models.Q(status="in_progress"), name="runs_leased"),
+            models.Index(fields=["created_at"], condition=models.Q(status="suspended_approval"), name="runs_suspended"),
             models.Index(fields=["workspace", "-created_at"], name="runs_by_age"),
             models.Index(fields=["workspace", "status", "-created_at"], name="runs_by_status"),
         ]

@@ -125,7 +125,11 @@ def send(kind: str, config: dict[str, Any], secret: bytes, args: bytes, use: Use
     """Use a tool once with exactly these argument bytes. Never raises: whatever happens is an answer."""
     if use.seconds <= 0:
         return _plain(NOT_SENT, "The time to send was over.")
-    return _send_http(config["url"], secret, args, use) if kind == "http" else _send_function(config, args, use)
+    if kind == "function":
+        return _send_function(config, args, use)
+    if "url" not in config:
+        return _plain(FAILED_BEFORE, "No endpoint is known for this tool yet.")
+    return _send_http(config["url"], secret, args, use)
 
 
 def _plain(outcome: str, told: str) -> Answer:

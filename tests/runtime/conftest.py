@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +10,7 @@ import pytest
 
 from approvals import people, policies
 from approvals.approvals import Approval
-from runtime import calls, definitions, loop, runs, tools
+from runtime import definitions, loop, runs, tools
 from runtime.calls import Call
 from runtime.definitions import Agent
 from runtime.runs import Run
@@ -46,7 +45,11 @@ class Desk:
 
     def start(self, *steps: list[dict[str, Any]], **more: Any) -> Run:
         """A run that plays these steps; nobody has looked at it yet."""
-        facts = {"title": "Ticket 4471", "by": self.cast.riley.public_id, "requester_id": self.cast.riley.pk} | more
+        facts: dict[str, Any] = {
+            "title": "Ticket 4471",
+            "by": self.cast.riley.public_id,
+            "requester_id": self.cast.riley.pk,
+        } | more
         return runs.start(self.cast.northwind.pk, self.agent, input={"steps": list(steps)}, **facts)
 
     def work(self, run: Run) -> Run:

@@ -1,7 +1,7 @@
 """Tools for the tests of the machine, one of each effect class, that count in a file what reaches the world.
 
-Every use adds a line ``sent``; the keyed tool adds ``done`` only for a key it has not seen, as a careful payments service would,
-and the others each time.
+Every use adds a line ``sent``; the keyed tool adds ``done`` only for a key it has not seen, as a careful payments
+service would, and the others each time.
 """
 
 from __future__ import annotations

@@ -1,0 +1,61 @@
+"""``manage.py propose TOOL ARGS.json``: a run with one call, as an agent would propose it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from approvals.ledger import canonical
+from runtime import definitions, runs
+from runtime.management import who
+
+
+class Command(BaseCommand):
+    help = "Start a run that proposes one call, and print the run's id."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("tool")
+        parser.add_argument("file", metavar="args", help="a file with the arguments as JSON, or - for standard input")
+        parser.add_argument("--agent", default="scripted", help="a scripted agent; made if there is none of this name")
+        parser.add_argument("--reason", default="", help="what the agent says of it")
+        parser.add_argument("--title", default="", help="what the run is about")
+        who.add_person(parser, "the person on whose behalf the agent asks")
+        who.add_workspace(parser)
+
+    def handle(self, *_: Any, **options: Any) -> None:
+        workspace, person = who.workspace(options), who.person(options)
+        call = {"tool": options["tool"], "args": _read(options["file"]), "reason": options["reason"]}
+        run = runs.start(
+            workspace.pk,
+            _agent(workspace.pk, options["agent"]),
+            input={"steps": [[call]]},
+            title=options["title"] or options["tool"],
+            by=who.public_id(person),
+            requester_id=person.pk if person else None,
+        )
+        self.stdout.write(run.public_id)
+
+
+def _read(file: str) -> dict[str, Any]:
+    try:
+        data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+        args = canonical.parse(data)
+    except OSError as error:
+        raise CommandError(f"{file} cannot be read: {error.strerror}.") from error
+    except canonical.Unrepresentable as fault:
+        raise CommandError(f"{file}: {fault}") from fault
+    if not isinstance(args, dict):
+        raise CommandError(f"{file}: arguments are a JSON object.")
+    return args
+
+
+def _agent(workspace_id: Any, name: str) -> definitions.Agent:
+    agent = definitions.agent_named(workspace_id, name)
+    if agent is None:
+        return definitions.register_agent(workspace_id, name, "scripted", {}, by="system")
+    if agent.kind != definitions.Agent.Kind.SCRIPTED:
+        raise CommandError(f"{name} plays no scripts; it is a {agent.kind} agent.")
+    return agent

@@ -1,0 +1,175 @@
+"""The sweep: reads what is due straight from PostgreSQL and hints it. It needs no broker and no elected leader.
+
+Any number of sweeps may run. What it finds was lost by somebody: a hint that never arrived, a worker that died, a
+deadline that passed with nobody looking.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Any, Final
+from uuid import UUID
+
+from django.db import connection
+from django.db.models import Exists, OuterRef
+from kombu.exceptions import OperationalError as BrokerError
+
+from approvals import gate, rows
+from runtime import calls, hints, processes
+from runtime.calls import Call
+from runtime.runs import Run
+
+EVERY: Final = 2.0
+"""Seconds between two sweeps."""
+REPAIR_EVERY: Final = 60.0
+"""Seconds between two looks for what can only be there by a fault of ours."""
+AGAIN: Final = 3
+"""Seconds after which a run that nobody came for is hinted once more."""
+QUEUE_LIMIT: Final = 500
+"""The most hints that the sweep lets wait in the broker: with no worker at hand they would only pile up."""
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Swept:
+    """What one sweep found: runs it hinted, and approvals that ended at their deadline."""
+
+    hinted: int
+    expired: int
+
+
+def sweep() -> Swept:
+    """Look once at everything that is due. Raises DatabaseError when the database cannot be asked."""
+    processes.beat()
+    wake_sleepers()
+    expired = gate.expire_due()
+    return Swept(hint_due(), expired)
+
+
+# Due runs
+
+WAKE: Final = """
+    UPDATE runtime_run SET status = 'ready', hinted_at = NULL
+    WHERE status = 'sleeping' AND wake_at <= (SELECT placet_now())
+"""
+READY: Final = """
+    UPDATE runtime_run SET hinted_at = placet_now() WHERE id IN (
+        SELECT id FROM runtime_run WHERE status = 'ready' AND wake_at <= (SELECT placet_now())
+            AND (hinted_at IS NULL OR hinted_at < (SELECT placet_now()) - make_interval(secs => %(again)s))
+        ORDER BY wake_at LIMIT %(limit)s FOR UPDATE SKIP LOCKED)
+    RETURNING workspace_id, id
+"""
+LEFT_BEHIND: Final = """
+    UPDATE runtime_run SET hinted_at = placet_now() WHERE id IN (
+        SELECT id FROM runtime_run WHERE status = 'in_progress' AND lease_until < (SELECT placet_now())
+            AND (hinted_at IS NULL OR hinted_at < (SELECT placet_now()) - make_interval(secs => %(again)s))
+        ORDER BY lease_until LIMIT %(limit)s FOR UPDATE SKIP LOCKED)
+    RETURNING workspace_id, id
+"""
+
+
+def wake_sleepers() -> int:
+    """Make ready what slept until now; returns how many runs."""
+    with connection.cursor() as cursor:
+        cursor.execute(WAKE)
+        return int(cursor.rowcount)
+
+
+def hint_due() -> int:
+    """Hint the runs that are ready and those whose worker is gone; returns how many. Nothing while the broker is
+    down."""
+    try:
+        room = QUEUE_LIMIT - hints.queued()
+    except (BrokerError, OSError) as error:
+        log.warning("The broker cannot be asked (%s); what is due waits for the next sweep.", type(error).__name__)
+        return 0
+    hinted = 0
+    for query in (LEFT_BEHIND, READY):
+        for workspace_id, run_id in _due(query, max(room - hinted, 0)):
+            hinted += hints.hint(workspace_id, run_id)
+    return hinted
+
+
+def _due(query: str, limit: int) -> list[tuple[UUID, UUID]]:
+    with connection.cursor() as cursor:
+        cursor.execute(query, {"again": AGAIN, "limit": limit})
+        return list(cursor.fetchall())
+
+
+# What must not be
+
+
+def repair() -> int:
+    """Find what only a fault of ours can leave behind, say so in the log, and put it right. Returns how many were
+    found."""
+    processes.forget_the_dead()
+    return _wake_those_waiting_for_nothing() + _hear_what_was_decided() + _withdraw_for_ended_runs()
+
+
+def _held() -> Any:
+    return Call.objects.filter(run_id=OuterRef("pk"), consumed_seq=None, status="held")
+
+
+def _wake_those_waiting_for_nothing() -> int:
+    stuck = list(Run.objects.filter(~Exists(_held()), status="suspended_approval")[:1000])
+    for run in stuck:
+        log.error("%s waits for people, and nothing of it is open: it is woken", run.public_id)
+        with rows.within(run.workspace_id):
+            calls.poke(run.workspace_id, run.pk)
+    return len(stuck)
+
+
+def _hear_what_was_decided() -> int:
+    waiting: dict[UUID, list[str]] = defaultdict(list)
+    for workspace_id, call_id in Call.objects.filter(status="held").values_list("workspace_id", "pk").iterator():
+        waiting[workspace_id].append(rows.public_id(Call.PREFIX, call_id))
+    return sum(_hear(workspace_id, subjects) for workspace_id, subjects in waiting.items())
+
+
+def _hear(workspace_id: UUID, subjects: list[str]) -> int:
+    asked: set[str] = set()
+    for start in range(0, len(subjects), 1000):
+        asked |= gate.open_among(workspace_id, subjects[start : start + 1000])
+    heard = [_resolve_again(workspace_id, subject) for subject in subjects if subject not in asked]
+    return sum(heard)
+
+
+def _resolve_again(workspace_id: UUID, subject: str) -> bool:
+    key = rows.parse_id(Call.PREFIX, subject)
+    if key is None or not Call.objects.filter(pk=key, status="held").exists():
+        return False
+    resolution = gate.resolution(workspace_id, subject)
+    if resolution is None:
+        log.error("%s is held, and nobody is asked about it", subject)
+        return True
+    log.error("%s ended as %s, and %s was not told: it is told now", resolution.approval_id, resolution.status, subject)
+    with rows.within(workspace_id):
+        calls.resolved(resolution)
+    return True
+
+
+def _withdraw_for_ended_runs() -> int:
+    ended = Run.objects.filter(Exists(_held()), status__in=["completed", "failed", "cancelled"])
+    found = list(ended[:1000])
+    for run in found:
+        log.error("%s has ended, and people are still asked about it: they are not any more", run.public_id)
+        gate.withdraw(run.workspace_id, run.public_id, by="system", reason="Its run has ended.")
+    return len(found)
+
+
+class Clock:
+    """When the next repair is due, by this process's own clock; the first one comes at once."""
+
+    def __init__(self) -> None:
+        self._next = time.monotonic()
+
+    def due(self) -> bool:
+        """Whether it is time now; if so, the next time is a while later."""
+        if time.monotonic() < self._next:
+            return False
+        self._next = time.monotonic() + REPAIR_EVERY
+        return True

@@ -1,0 +1,112 @@
+"""A run's story: everything that happened in it, in order, from its checkpoints, its attempts and its chain of the
+ledger."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.utils.dateparse import parse_datetime
+
+from approvals.ledger import entries
+from runtime.calls import Attempt, Call
+from runtime.checkpoints import Checkpoint
+from runtime.runs import Run
+
+_OWN = frozenset({"at", "by", "chain", "id", "kind", "seq", "v", "workspace"})
+
+
+@dataclass(frozen=True)
+class Moment:
+    """One thing that happened: a checkpoint (``step.…``), the end of an attempt (``attempt.…``) or a ledger entry
+    (its kind)."""
+
+    at: datetime
+    kind: str
+    by: str = ""
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Sent:
+    """A call and how often it was sent. ``outcomes`` are those of its attempts, in order; an empty one is not known."""
+
+    call: str
+    tool: str
+    effect: str
+    status: str
+    key: str
+    outcomes: tuple[str, ...]
+
+
+# Questions
+
+
+def moments(run: Run) -> list[Moment]:
+    """What happened, by the database's clock. What one transaction did may stand in any order within it."""
+    found = [*_checkpoints(run), *_attempts(run), *_entries(run)]
+    return sorted(found, key=lambda moment: moment.at)
+
+
+def _checkpoints(run: Run) -> list[Moment]:
+    listed = Checkpoint.objects.filter(run=run).defer("body").order_by("seq")
+    return [
+        Moment(each.created_at, f"step.{each.kind}", facts={"seq": each.seq, "node": each.node, "goto": each.goto})
+        for each in listed
+    ]
+
+
+def _attempts(run: Run) -> list[Moment]:
+    ended = Attempt.objects.filter(call__run=run, ended_at__isnull=False).select_related("call").order_by("ended_at")
+    return [Moment(each.ended_at, f"attempt.{each.outcome}", facts=_facts(each)) for each in ended if each.ended_at]
+
+
+def _facts(attempt: Attempt) -> dict[str, Any]:
+    facts = {
+        "subject": attempt.call.public_id,
+        "attempt": attempt.number,
+        "key": attempt.call.key,
+        "late": attempt.late,
+    }
+    return facts | ({"note": attempt.note} if attempt.note else {})
+
+
+def _entries(run: Run) -> list[Moment]:
+    return [_entry(each) for each in entries.read(run.workspace_id, run.public_id)]
+
+
+def _entry(entry: dict[str, Any]) -> Moment:
+    at = parse_datetime(entry["at"])
+    assert at is not None, "the ledger writes every time in one form"
+    return Moment(at, entry["kind"], entry["by"], {name: fact for name, fact in entry.items() if name not in _OWN})
+
+
+def sendings(run: Run) -> list[Sent]:
+    """Every call of the run with the outcomes of its attempts, in the order in which they were proposed."""
+    listed = Call.objects.filter(run=run).prefetch_related("attempts").order_by("step", "idx")
+    return [_sent(call) for call in listed]
+
+
+def _sent(call: Call) -> Sent:
+    attempts = sorted(call.attempts.all(), key=lambda attempt: attempt.number)
+    outcomes = tuple(attempt.outcome for attempt in attempts)
+    return Sent(call.public_id, call.tool_name, call.effect, str(call.status), call.key, outcomes)
+
+
+def doubts(run: Run) -> list[str]:
+    """Sentences on whatever would speak against "nothing happened twice, and nothing unasked"; an empty list is the
+    proof."""
+    sent = sendings(run)
+    keys = Counter(each.key for each in sent)
+    found = [f"{each.call}: its key is also another call's." for each in sent if keys[each.key] > 1]
+    for each in sent:
+        executed = each.outcomes.count("executed")
+        if executed > 1 and each.effect not in {"pure", "keyed", "natural"}:
+            found.append(f"{each.call}: executed {executed} times, and {each.tool} is not safe to repeat.")
+        if each.outcomes and each.status in {"proposed", "held", "answered", "expired", "cancelled"}:
+            found.append(f"{each.call}: sent, though it is {each.status}.")
+        if each.status == "executed" and not executed:
+            found.append(f"{each.call}: executed, with no attempt that says so.")
+    return found
