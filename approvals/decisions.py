@@ -3,7 +3,7 @@ run."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
@@ -16,9 +16,9 @@ from approvals.people import Person
 from approvals.revisions import Revision
 from approvals.rulings import Forged
 from approvals.schemas import Fault
+from approvals.votes import Ballot, ballot, too_late
 from approvals.votes import Refused as Refused
 from approvals.votes import Standing as Standing
-from approvals.votes import refusal_of, seats_filled, too_late, valid_votes
 from approvals.votes import standing as standing
 
 MESSAGE_MAX = 4000
@@ -175,22 +175,17 @@ def _missed(approval: Approval, attempt: Attempt) -> Refused:
 
 
 def _judge(approval: Approval, attempt: Attempt) -> Decided | Refused:
-    revision = revisions.current_revision(approval)
     try:
-        rule = revisions.bar_of(revision)
-        votes = valid_votes(approval, revision)
+        vote = ballot(approval, revisions.current_revision(approval))
     except Forged as fault:
         return Refused("tampered", str(fault))
     if attempt.verdict not in Decision.Verdict.values:
         return Refused("unknown_verdict", "A verdict is approve, reject or edit.", pointer="/verdict")
-    refusal = refusal_of(approval, revision, rule, attempt.by, attempt.verdict, votes) or _badly_put(revision, attempt)
+    refusal = vote.refusal(attempt.by, attempt.verdict) or _badly_put(vote.revision, attempt)
     if refusal:
         return refusal
-    if attempt.verdict == "reject":
-        return _reject(approval, revision, attempt)
-    if attempt.verdict == "edit":
-        return _edit(approval, revision, rule, attempt)
-    return _approve(approval, revision, rule, attempt)
+    verbs = {"approve": _approve, "reject": _reject, "edit": _edit}
+    return verbs[attempt.verdict](vote, attempt)
 
 
 def _badly_put(revision: Revision, attempt: Attempt) -> Refused | None:
@@ -236,52 +231,49 @@ def _write(approval: Approval, revision: Revision, attempt: Attempt, verdict: st
     return decision
 
 
-def _reject(approval: Approval, revision: Revision, attempt: Attempt) -> Decided:
-    _write(approval, revision, attempt, "reject")
+def _reject(vote: Ballot, attempt: Attempt) -> Decided:
+    approval = vote.approval
+    _write(approval, vote.revision, attempt, "reject")
     approvals.settle(
         approval, Approval.Status.REJECTED, by=attempt.by.public_id, person=attempt.by, message=attempt.message
     )
-    return Decided(approval.status, revision.number, 0, approval.required)
+    return Decided(approval.status, vote.revision.number, 0, approval.required)
 
 
-def _approve(approval: Approval, revision: Revision, rule: dict[str, Any], attempt: Attempt) -> Decided:
-    _write(approval, revision, attempt, "approve")
-    votes = seats_filled(approval, rule, valid_votes(approval, revision))
-    if votes == len(policies.seats(rule)):
+def _approve(vote: Ballot, attempt: Attempt) -> Decided:
+    approval = vote.approval
+    yes = _write(approval, vote.revision, attempt, "approve")
+    vote = replace(vote, yeses=[*vote.yeses, yes])
+    if vote.filled == vote.needed:
         approvals.settle(
             approval, Approval.Status.APPROVED, by=attempt.by.public_id, person=attempt.by, message=attempt.message
         )
-    return Decided(approval.status, revision.number, votes, len(policies.seats(rule)))
+    return Decided(approval.status, vote.revision.number, vote.filled, vote.needed)
 
 
-def _edit(approval: Approval, revision: Revision, rule: dict[str, Any], attempt: Attempt) -> Decided | Refused:
+def _edit(vote: Ballot, attempt: Attempt) -> Decided | Refused:
     """Open a new revision with the edited bytes: earlier votes stop counting, and policy judges the new bytes."""
     try:
         edited = schemas.read_arguments(attempt.edited or b"")
     except canonical.Unrepresentable as fault:
         return Refused("invalid_edit", str(fault), (Fault(fault.pointer, fault.rule, fault.message),), fault.pointer)
-    before = canonical.parse(revisions.args_of(revision))
-    faults = edits.check(before, edited, approval.schema, editable=rule["editable"])
+    before = canonical.parse(revisions.args_of(vote.revision))
+    faults = edits.check(before, edited, vote.approval.schema, editable=vote.rule["editable"])
     if faults:
         return Refused("invalid_edit", f"{faults[0].pointer}: {faults[0].message}", faults, faults[0].pointer)
-    args = canonical.encode(edited)
-    if args == canonical.encode(before):
-        return _unchanged(approval, revision, rule, attempt)
-    raised = _bar_after(approval, rule, edited, attempt.by)
+    if edits.same(before, edited):
+        # An edit that changes nothing is a plain approval, and is recorded so.
+        return vote.refusal(attempt.by, "approve") or _approve(vote, attempt)
+    raised = _bar_after(vote, edited, attempt.by)
     if isinstance(raised, Refused):
         return raised
-    return _open_revision(approval, revision, raised, args, attempt)
+    return _open_revision(vote, raised, canonical.encode(edited), attempt)
 
 
-def _unchanged(approval: Approval, revision: Revision, rule: dict[str, Any], attempt: Attempt) -> Decided | Refused:
-    """An edit that changes nothing is a plain approval, and is recorded so."""
-    refusal = refusal_of(approval, revision, rule, attempt.by, "approve", valid_votes(approval, revision))
-    return refusal or _approve(approval, revision, rule, attempt)
-
-
-def _bar_after(approval: Approval, rule: dict[str, Any], edited: Any, editor: Person) -> dict[str, Any] | Refused:
+def _bar_after(vote: Ballot, edited: Any, editor: Person) -> dict[str, Any] | Refused:
     """The rule that the edited call has to meet: never a lower bar than before, a higher one where policy asks for
     it."""
+    approval, rule = vote.approval, vote.rule
     opinion = policies.judge(approval.workspace_id, tool=approval.tool, agent=approval.agent, args=edited)
     if opinion.verdict == "deny":
         return Refused("policy_refuses", f"Policy refuses the call as you edited it: {opinion.reason}")
@@ -297,14 +289,15 @@ def _bar_after(approval: Approval, rule: dict[str, Any], edited: Any, editor: Pe
     return merged
 
 
-def _open_revision(approval: Approval, old: Revision, rule: dict[str, Any], args: bytes, attempt: Attempt) -> Decided:
-    voided = [vote.person.public_id for vote in valid_votes(approval, old)]
+def _open_revision(vote: Ballot, rule: dict[str, Any], args: bytes, attempt: Attempt) -> Decided:
+    approval, old = vote.approval, vote.revision
     _write(approval, old, attempt, "edit")
     version = policies.current_version(approval.workspace_id)
     new = revisions.add_revision(approval, args, rule, number=old.number + 1, editor=attempt.by, policy_version=version)
     approvals.raise_bar(approval, rule, revision=new.number, policy_version=version)
-    body = {"digest": new.digest, "rule": rule["id"], "voided": voided}
+    body = {"digest": new.digest, "rule": rule["id"], "voided": [yes.person.public_id for yes in vote.yeses]}
     approvals.record(approval, "approval.revised", body, by=attempt.by.public_id)
+    fresh = ballot(approval, new)
     if rule["editor_may_approve"] and "approve" in rule["allowed_decisions"]:
-        return _approve(approval, new, rule, attempt)
-    return Decided(approval.status, new.number, 0, len(policies.seats(rule)))
+        return _approve(fresh, attempt)
+    return Decided(approval.status, new.number, 0, fresh.needed)

@@ -154,7 +154,8 @@ def _opinion(proposal: Proposal) -> policies.Opinion:
 
 
 def refuse(proposal: Proposal, reason: str) -> Judgement:
-    """A proposal that the machine itself refuses, whatever policy says: its tool does not exist, or its row is not genuine."""
+    """A proposal that the machine itself refuses, whatever policy says: its tool does not exist, or its row is not
+    genuine."""
     return Judgement(proposal, policies.Opinion("deny", reason, policies.current_version(proposal.workspace_id)))
 
 
@@ -293,18 +294,19 @@ def _unapproved(workspace_id: UUID, ruling: Ruling, args: bytes) -> NotCleared |
 
 def _votes_fall_short(approval: Approval, revision: Revision, ruling: Ruling, args: bytes) -> NotCleared | None:
     try:
-        given = votes.valid_votes(approval, revision)
+        vote = votes.ballot(approval, revision)
     except Forged as fault:
         return NotCleared("tampered", str(fault))
-    rules: list[dict[str, Any]] = [ruling.rule]
+    if vote.filled < vote.needed:
+        return NotCleared("votes_fall_short", f"The votes no longer meet rule {vote.rule['id']}.")
     opinion = policies.judge(approval.workspace_id, tool=ruling.tool, agent=ruling.agent, args=canonical.parse(args))
     if opinion.verdict == "deny":
         return NotCleared("policy_changed", f"Policy now refuses this call. {opinion.reason}".strip())
-    if opinion.verdict == "require_approval" and opinion.rule:
-        rules.append(opinion.rule)
-    for rule in rules:
-        if votes.seats_filled(approval, rule, given) < len(policies.seats(rule)):
-            return NotCleared("votes_fall_short", f"The votes no longer meet rule {rule['id']}.")
+    if opinion.verdict == "allow" or opinion.rule is None or opinion.rule == vote.rule:
+        return None
+    able = policies.eligible(approval.workspace_id, opinion.rule)
+    if vote.filled_under(opinion.rule, able) < len(policies.seats(opinion.rule)):
+        return NotCleared("votes_fall_short", f"The votes do not meet rule {opinion.rule_id}, which asks now.")
     return None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, ClassVar
 from uuid import UUID
 
@@ -136,6 +137,26 @@ def may(person: Any, right: str, thing: models.Model) -> bool:
 def deciders(team: Team) -> list[Person]:
     """Who may decide for the team today, by name. An empty list means nobody."""
     return list(_holders("decide", team).filter(memberships__workspace_id=team.workspace_id).order_by("name", "pk"))
+
+
+def deciders_of(workspace_id: UUID, slugs: Iterable[str]) -> dict[UUID, set[str]]:
+    """Who may decide for any of these teams today, and for which of them; two queries however many teams."""
+    teams = {str(key): slug for key, slug in _team_keys(workspace_id).items() if slug in set(slugs)}
+    held = UserObjectPermission.objects.filter(
+        content_type=ContentType.objects.get_for_model(Team),
+        permission__codename="decide",
+        object_pk__in=teams,
+        user__is_active=True,
+        user__memberships__workspace_id=workspace_id,
+    )
+    able: dict[UUID, set[str]] = {}
+    for key, team in held.values_list("user_id", "object_pk"):
+        able.setdefault(key, set()).add(teams[team])
+    return able
+
+
+def _team_keys(workspace_id: UUID) -> dict[UUID, str]:
+    return dict(Team.objects.filter(workspace_id=workspace_id).values_list("pk", "slug"))
 
 
 def teams_decided_by(person: Person, workspace_id: UUID) -> set[str]:

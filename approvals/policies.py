@@ -166,12 +166,8 @@ def filled(needed: Sequence[str], teams_of: Iterable[set[str]]) -> int:
 
 def eligible(workspace_id: UUID, rule: Mapping[str, Any], *, without: Iterable[UUID] = ()) -> dict[UUID, set[str]]:
     """Who may decide under the rule today, with the teams they may decide for."""
-    teams: dict[UUID, set[str]] = {}
-    slugs = {need["team"] for need in rule["approvals"]}
-    for team in Team.objects.filter(workspace_id=workspace_id, slug__in=slugs):
-        for person in people.deciders(team):
-            teams.setdefault(person.pk, set()).add(team.slug)
-    return {key: held for key, held in teams.items() if key not in set(without)}
+    able = people.deciders_of(workspace_id, {need["team"] for need in rule["approvals"]})
+    return {key: teams for key, teams in able.items() if key not in set(without)}
 
 
 def satisfiable(workspace_id: UUID, rule: Mapping[str, Any], *, without: Iterable[UUID] = ()) -> bool:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -45,87 +44,101 @@ class Standing:
     editing_approves: bool = False
 
 
+@dataclass(frozen=True)
+class Ballot:
+    """The vote on one revision as it stands now: the signed bar, who may decide today, and the yeses that count."""
+
+    approval: Approval
+    revision: Revision
+    rule: dict[str, Any]
+    able: dict[UUID, set[str]]
+    yeses: list[Decision]
+
+    @property
+    def barred(self) -> set[UUID]:
+        """Those whose yes does not count: the person on whose behalf the agent asks, and the editor where the rule says
+        so."""
+        out = {self.approval.requester_id} if self.rule["prevent_self_review"] else set()
+        if not self.rule["editor_may_approve"]:
+            out.add(self.revision.editor_id)
+        return {key for key in out if key}
+
+    @property
+    def needed(self) -> int:
+        """How many seats the rule has."""
+        return len(policies.seats(self.rule))
+
+    @property
+    def filled(self) -> int:
+        """How many seats the yeses fill, one person one seat."""
+        return self.filled_under(self.rule, self.able)
+
+    def filled_under(self, rule: dict[str, Any], able: dict[UUID, set[str]]) -> int:
+        """How many seats of some rule the same yeses fill, by who may decide under that rule."""
+        return policies.filled(policies.seats(rule), [able.get(vote.person_id, set()) for vote in self.yeses])
+
+    def refusal(self, person: Person, verdict: str) -> Refused | None:
+        """Why this person may not give this verdict now; None if they may."""
+        if self.approval.status != Approval.Status.PENDING:
+            return too_late(self.approval)
+        if person.pk not in self.able:
+            return Refused("not_allowed", f"Only {_teams_named(self.rule)} may decide this.")
+        if verdict not in self.rule["allowed_decisions"]:
+            return Refused("decision_not_allowed", f"Rule {self.rule['id']} does not allow to {verdict} this.")
+        if verdict == "reject":
+            return None
+        if self.rule["prevent_self_review"] and person.pk == self.approval.requester_id:
+            return Refused("self_review", "The agent asks on your behalf, so somebody else must approve it.")
+        return self._no_second_yes(person) if verdict == "approve" else None
+
+    def _no_second_yes(self, person: Person) -> Refused | None:
+        if not self.rule["editor_may_approve"] and person.pk == self.revision.editor_id:
+            return Refused("editor_cannot_approve", "You made this edit, so somebody else must approve it.")
+        if any(vote.person_id == person.pk for vote in self.yeses):
+            return Refused("already_voted", f"You approved revision {self.revision.number} already.")
+        return None
+
+
 # Questions
 
 
-def valid_votes(approval: Approval, revision: Revision) -> list[Decision]:
-    """The yeses for a revision that count now: signed, for these bytes, the person's last turn, and not of one who
-    may not."""
+def ballot(approval: Approval, revision: Revision) -> Ballot:
+    """The vote on a revision, read from signed rows and from the rights of today. Raises Forged.
+
+    A yes counts that is signed, is for these bytes, is its giver's last turn, and whose giver may decide.
+    """
+    rule = revisions.bar_of(revision)
+    empty = Ballot(approval, revision, rule, policies.eligible(approval.workspace_id, rule), [])
     last: dict[UUID, Decision] = {}
-    given = approval.decisions.filter(revision=revision.number).select_related("person").order_by("turn")
-    for decision in given:
+    for decision in approval.decisions.filter(revision=revision.number).select_related("person").order_by("turn"):
         if decision.holds() and decision.digest == revision.digest:
             last[decision.person_id] = decision
-    rule = revisions.bar_of(revision)
-    out = barred(approval, revision, rule)
-    yes = [vote for vote in last.values() if vote.verdict == "approve" and vote.person_id not in out]
-    allowed = {key for key, teams in _teams(approval, rule, yes).items() if teams}
-    return [vote for vote in yes if vote.person_id in allowed]
-
-
-def seats_filled(approval: Approval, rule: dict[str, Any], votes: Iterable[Decision]) -> int:
-    """How many of the rule's seats these votes fill, by rights as they are now."""
-    return policies.filled(policies.seats(rule), _teams(approval, rule, votes).values())
-
-
-def _teams(approval: Approval, rule: dict[str, Any], votes: Iterable[Decision]) -> dict[UUID, set[str]]:
-    able = policies.eligible(approval.workspace_id, rule)
-    return {vote.person_id: able.get(vote.person_id, set()) for vote in votes}
-
-
-def barred(approval: Approval, revision: Revision, rule: dict[str, Any]) -> set[UUID]:
-    """Those whose yes does not count: the person on whose behalf the agent asks, and the editor where the rule says
-    so."""
-    out = {approval.requester_id} if rule["prevent_self_review"] else set()
-    if not rule["editor_may_approve"]:
-        out.add(revision.editor_id)
-    return {key for key in out if key}
+    may_count = set(empty.able) - empty.barred
+    yeses = [vote for vote in last.values() if vote.verdict == "approve" and vote.person_id in may_count]
+    return replace(empty, yeses=yeses)
 
 
 def standing(approval: Approval, person: Person) -> Standing:
     """Whether this person may decide now, why not, and what the approval still needs. Reads, and promises nothing."""
-    revision = revisions.current_revision(approval)
     try:
-        rule = revisions.bar_of(revision)
+        vote = ballot(approval, revisions.current_revision(approval))
     except Forged as fault:
         return Standing(False, str(fault), "tampered", required=approval.required)
-    votes = valid_votes(approval, revision)
-    refusal = refusal_of(approval, revision, rule, person, "approve", votes)
-    able = policies.eligible(approval.workspace_id, rule, without=barred(approval, revision, rule))
-    voted = {vote.person_id for vote in votes}
-    others = Person.objects.filter(pk__in=set(able) - voted - {person.pk}).order_by("name")
-    barred_from_edit = refusal_of(approval, revision, rule, person, "edit", votes)
+    refusal = vote.refusal(person, "approve")
+    voted = {yes.person_id for yes in vote.yeses}
+    others = Person.objects.filter(pk__in=set(vote.able) - vote.barred - voted - {person.pk}).order_by("name")
     return Standing(
         may=refusal is None,
         reason=refusal.message if refusal else "",
         code=refusal.code if refusal else "",
-        votes=votes,
-        filled=seats_filled(approval, rule, votes),
-        required=len(policies.seats(rule)),
+        votes=vote.yeses,
+        filled=vote.filled,
+        required=vote.needed,
         voted=person.pk in voted,
         others=list(others),
-        may_edit=barred_from_edit is None,
-        editing_approves=rule["editor_may_approve"],
+        may_edit=vote.refusal(person, "edit") is None,
+        editing_approves=vote.rule["editor_may_approve"],
     )
-
-
-def refusal_of(
-    approval: Approval, revision: Revision, rule: dict[str, Any], person: Person, verdict: str, votes: list[Decision]
-) -> Refused | None:
-    """Why this person may not give this verdict now; None if they may."""
-    if approval.status != Approval.Status.PENDING:
-        return too_late(approval)
-    if person.pk not in policies.eligible(approval.workspace_id, rule):
-        return Refused("not_allowed", f"Only {_teams_named(rule)} may decide this.")
-    if verdict not in rule["allowed_decisions"]:
-        return Refused("decision_not_allowed", f"Rule {rule['id']} does not allow to {verdict} this.")
-    if verdict != "reject" and rule["prevent_self_review"] and person.pk == approval.requester_id:
-        return Refused("self_review", "The agent asks on your behalf, so somebody else must approve it.")
-    if verdict == "approve" and not rule["editor_may_approve"] and person.pk == revision.editor_id:
-        return Refused("editor_cannot_approve", "You made this edit, so somebody else must approve it.")
-    if verdict == "approve" and any(vote.person_id == person.pk for vote in votes):
-        return Refused("already_voted", f"You approved revision {revision.number} already.")
-    return None
 
 
 def _teams_named(rule: dict[str, Any]) -> str:
