@@ -98,13 +98,13 @@ def append(workspace_id: UUID, chain: str, kind: str, body: Mapping[str, Any], *
         raise RuntimeError("An entry belongs to the workspace of its transaction.")
     if taken := RESERVED & body.keys():
         raise ValueError(f"An entry's own members cannot be called {', '.join(sorted(taken))}.")
+    members = {name: canonical.encode(value) for name, value in {"by": by or "system", "kind": kind, **body}.items()}
     key = f"ledger:{chain}"
     queue = rows.waiting(key)
     if not isinstance(queue, _Queue):
         queue = _Queue(workspace_id, chain)
         rows.before_commit(key, queue)
-    members = {"by": by or "system", "kind": kind, **body}
-    queue.waiting.append((kind, {name: canonical.encode(value) for name, value in members.items()}))
+    queue.waiting.append((kind, members))
 
 
 @dataclass
