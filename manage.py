@@ -6,7 +6,9 @@ import sys
 
 
 def main() -> None:
-    kind = {"migrate": "migrate", "sweep": "sweep"}.get(sys.argv[1] if len(sys.argv) > 1 else "", "command")
+    kind = {"migrate": "migrate", "prepare": "migrate", "sweep": "sweep"}.get(
+        sys.argv[1] if len(sys.argv) > 1 else "", "command"
+    )
     os.environ.setdefault("PLACET_PROCESS", kind)
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "runtime.settings")
     from django.core.management import execute_from_command_line

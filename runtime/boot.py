@@ -7,6 +7,7 @@ next `bin/up` goes on with the same data, whatever was cut short.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import signal
 import subprocess
@@ -72,8 +73,7 @@ class Boot:
         environment = {name: os.environ.get(name, value) for name, value in environment.items()}
         self.home.write_environment(environment)
         self.stack = Stack(self.home.path, environment, port=port, extra=extra, say=say)
-        self.prepare(self.stack)
-        self.serve(self.stack)
+        self.serve(self.stack, self.prepare(self.stack))
 
     def start_servers(self) -> dict[str, str]:
         """The embedded servers, or those that the environment names instead."""
@@ -99,25 +99,27 @@ class Boot:
             environment["REDIS_URL"] = self.servers.valkey.url
         return {**environment, **{name: os.environ[name] for name in (*DATABASES, "REDIS_URL") if os.environ.get(name)}}
 
-    def prepare(self, stack: Stack) -> None:
-        """Tables, checks, demo people."""
-        with step("Tables"):
-            managed(stack, "migrate", "--no-input", "--verbosity", "0")
-        with step("Checks"):
-            managed(stack, "check", "--database", "default")
-        with step("Demo"):
-            managed(stack, "demo")
+    def prepare(self, stack: Stack) -> str:
+        """Tables, checks, the demo's people; returns what the demo shows. Raises CannotStart with what went wrong."""
+        with (self.home.log / "prepare.log").open("w+") as wrong:
+            running = stack.begin("prepare", stderr=wrong)
+            try:
+                text = follow(running, ("Tables", "Checks", "Demo"))
+                failed = running.wait()
+            finally:
+                running.kill()
+            wrong.seek(0)
+            if failed:
+                raise CannotStart("\n  ".join(["Placet cannot be prepared:", *wrong.read().splitlines()[-12:]]))
+        return text
 
-    def serve(self, stack: Stack) -> None:
-        shown = stack.begin("demo", "--show")
+    def serve(self, stack: Stack, text: str) -> None:
         with step("Processes") as notes:
             stack.start()
             if not stack.wait_healthy(90, watch=True):
-                raise CannotStart(
-                    f"Placet does not get well: {stack.health() or 'web does not answer'}. See {self.home.log}."
-                )
+                said = stack.health() or "web does not answer"
+                raise CannotStart(f"Placet does not get well: {said}. See {self.home.log}.")
             notes.append(", ".join(stack.children))
-        text = shown.communicate()[0]
         self.home.tell(pid=os.getpid(), url=stack.url, text=text)
         greet(stack.url, text)
 
@@ -139,12 +141,22 @@ class Boot:
                     self.servers.stop()
 
 
-def managed(stack: Stack, *words: str) -> None:
-    """Run a command of manage.py; raises CannotStart with what it said if it fails."""
-    done = stack.manage(*words)
-    if done.returncode:
-        said = (done.stderr or done.stdout).strip().splitlines()
-        raise CannotStart("\n  ".join([f"manage.py {words[0]} failed:", *said[-12:]]))
+def follow(running: subprocess.Popen[str], steps: tuple[str, ...]) -> str:
+    """Show the steps of `manage.py prepare` as it reports them; returns the text it ends with, nothing if it fails."""
+    try:
+        for name in steps:
+            with step(name):
+                heard(running, "did")
+        return heard(running, "text")
+    except EOFError:
+        return ""
+
+
+def heard(running: subprocess.Popen[str], word: str) -> str:
+    """The next thing it reports. Raises EOFError when it has ended."""
+    if running.stdout is None or not (line := running.stdout.readline()):
+        raise EOFError
+    return str(json.loads(line)[word])
 
 
 def greet(url: str, text: str) -> None:

@@ -81,7 +81,7 @@ class Server:
         """Whether what listens on `self.port` is this server, on our data."""
         raise NotImplementedError
 
-    def run(self, argv: list[str | Path]) -> None:
+    def run(self, argv: list[str | Path], *, retried: float = RETRIED) -> None:
         """Spawn and wait until it answers. One that ends at once is tried again for a while: after a kill its
         forerunner's children may still be leaving. Raises CannotStart with the last lines of the log."""
         began, since = time.monotonic(), self.log.stat().st_size if self.log.exists() else 0
@@ -90,7 +90,7 @@ class Server:
             self.process = spawn(argv, log=self.log, cwd=self.data, env=env, ending=self.ending, **self.keeper)
             if until(lambda: self.answers() or not self.alive(), seconds=SLOWEST) and self.alive():
                 return
-            if self.alive() or time.monotonic() - began > RETRIED:
+            if self.alive() or time.monotonic() - began > retried:
                 end(self.process, signal.SIGKILL, patience=5)
                 raise CannotStart(f"{self.name} does not start. {self.log} says:\n{tail(self.log, since)}")
             time.sleep(0.2)

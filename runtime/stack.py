@@ -13,7 +13,7 @@ import urllib.request
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 from runtime.children import end, spawn, until
 from runtime.demo import services
@@ -165,12 +165,11 @@ class Stack:
 
         return until(healthy, seconds=seconds, every=0.1)
 
-    def begin(self, *words: str) -> subprocess.Popen[str]:
-        """Begin a command of `manage.py`; its output is read later."""
+    def begin(self, *words: str, stderr: IO[str]) -> subprocess.Popen[str]:
+        """Begin a command of `manage.py`; its output is read line by line."""
         argv = [sys.executable, str(BASE / "manage.py"), *words]
-        return subprocess.Popen(
-            argv, env=self.environment, cwd=BASE, stdout=subprocess.PIPE, text=True, start_new_session=True
-        )
+        how = {"stdout": subprocess.PIPE, "stderr": stderr, "text": True, "start_new_session": True}
+        return subprocess.Popen(argv, env=self.environment, cwd=BASE, **how)
 
     def manage(self, *words: str, **how: Any) -> subprocess.CompletedProcess[str]:
         """Run `manage.py` with this stack's environment and return its status and output."""

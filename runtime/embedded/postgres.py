@@ -67,11 +67,12 @@ class Postgres(Server):
             pid, self.port = int(lines[0]), int(lines[3])
         except (FileNotFoundError, IndexError, ValueError):
             return False
-        if is_alive(pid) and until(lambda: self.answers() or not is_alive(pid), seconds=10) and is_alive(pid):
+        ours = is_alive(pid) and self.data.name in command_line(pid)
+        if ours and until(lambda: self.answers() or not is_alive(pid), seconds=10) and is_alive(pid):
             self.process, self.attached = None, pid
             return True
         # It has ended, or the number belongs to a stranger now: PostgreSQL would refuse to start because of it.
-        if is_alive(pid) and self.data.name in command_line(pid):
+        if ours and is_alive(pid):
             raise CannotStart(
                 f"Another PostgreSQL (process {pid}) works on {self.data} but does not answer. Stop it first."
             )

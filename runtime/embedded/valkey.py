@@ -46,7 +46,7 @@ class Valkey(Server):
         write_private(self.settings, self._settings())
         self.own(self.settings)
         try:
-            self.run([self.program, self.settings])
+            self.run([self.program, self.settings], retried=1)
         except CannotStart:
             # It cannot read what it kept, a newer version's file for one. Messages are hints: rows are the queue.
             shutil.rmtree(self.data / "kept", ignore_errors=True)

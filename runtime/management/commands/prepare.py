@@ -1,0 +1,48 @@
+"""`manage.py prepare`: tables, checks and the demo in one process, for bin/up.
+
+One start of Python takes longer than all three together. It begins as the owner of the tables, as `migrate` does, and
+goes on as the application. Each line it writes is JSON: `{"did": STEP}`, at the end `{"text": what the demo shows}`.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import BaseCommand
+from django.db import connections
+
+from runtime.environment import from_process
+
+
+class Command(BaseCommand):
+    help = "For bin/up: migrate, check, set the demo up."
+    requires_system_checks = ()
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        call_command("migrate", interactive=False, verbosity=0)
+        self._did("Tables")
+        become_the_application()
+        call_command("check", databases=["default"], stdout=io.StringIO())
+        self._did("Checks")
+        call_command("demo", stdout=io.StringIO())
+        self._did("Demo")
+        shown = io.StringIO()
+        call_command("demo", "--show", stdout=shown)
+        self.stdout.write(json.dumps({"text": shown.getvalue()}))
+
+    def _did(self, step: str) -> None:
+        self.stdout.write(json.dumps({"did": step}))
+        self.stdout.flush()
+
+
+def become_the_application() -> None:
+    """Leave the owner's connection and go on as the role that may only work on rows."""
+    environment, _ = from_process(settings.BASE_DIR)
+    connections.close_all()
+    where = environment.postgres("DATABASE_URL")
+    connections.settings["default"].update(USER=where["USER"], PASSWORD=where["PASSWORD"])
+    settings.PLACET_PROCESS = "command"
