@@ -12,6 +12,7 @@ const now = () => new Date(Date.now() + skew);
 
 const MINUTE = 60, HOUR = 3600, DAY = 86400;
 const dayOf = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' });
+const weekday = new Intl.DateTimeFormat('en-GB', { weekday: 'short' });
 const exact = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'medium' });
 const hour = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
 const second = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
@@ -37,7 +38,13 @@ function at(when, format) {
   return dayOf.format(when) === dayOf.format(now()) ? clock : `${dayOf.format(when)}, ${clock}`;
 }
 
+function shortest(when) {
+  if (dayOf.format(when) === dayOf.format(now())) return hour.format(when);
+  return Math.abs(when - now()) / 1000 < 6 * DAY ? `${weekday.format(when)} ${hour.format(when)}` : dayOf.format(when);
+}
+
 const KINDS = {
+  when: shortest,
   at: (when) => at(when, hour),
   second: (when) => at(when, second),
   ago,

@@ -1,9 +1,9 @@
 """The words of an approval, made once for every channel: its title, what it measures, and the name of the button.
 
-A summary is a template over argument pointers, rendered anew for each revision, so that a title never lies after an edit:
-``Refund {/amount|money:/currency} to {/customer}``. Filters: ``money`` (minor units; the currency's pointer, else the
-sibling ``currency``) and ``count`` (entries of a list or an object). A tool without a summary gets its title and its first
-arguments.
+A summary is a template over argument pointers, rendered anew for each revision, so that a title never lies after an
+edit: ``Refund {/amount|money:/currency} to {/customer}``. Filters: ``money`` (minor units; the currency's pointer,
+else the sibling ``currency``) and ``count`` (entries of a list or an object). A tool without a summary gets its title
+and its first arguments.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ VALUE_MAX = 80
 """The longest value in a title, in characters; more is cut, and the cut is said. The page shows all of it below."""
 
 _PLACE = re.compile(r"\{((?:/[^{}|/]*)+)(?:\|([a-z]+)(?::((?:/[^{}|/]*)+))?)?\}")
-_NOUNS = set("refund credit transfer payment payout charge deposit discount invoice order purchase donation".split())
+_NOUNS = frozenset({"refund", "credit", "transfer", "payment", "payout", "charge", "deposit", "discount", "order"})
 
 
 @dataclass(frozen=True)
@@ -103,21 +103,12 @@ def _literal(value: Any) -> str:
         return f"{len(value)} {'entry' if len(value) == 1 else 'entries'}"
     if isinstance(value, dict):
         return f"an object of {len(value)}"
-    return (
-        {True: "true", False: "false", None: "null"}[value]
-        if value is None or value is True or value is False
-        else str(value)
-    )
+    return canonical.encode(value).decode()
 
 
 def _bare(title: str, args: Any, secret: Collection[str]) -> list[Word]:
     words = [Word(title, given=True)]
-    plain = (
-        [(key, value) for key, value in args.items() if not isinstance(value, list | dict)]
-        if isinstance(args, dict)
-        else []
-    )
-    for index, (key, value) in enumerate(plain[:2]):
+    for index, (key, value) in enumerate(list(args.items())[:2] if isinstance(args, dict) else []):
         text = "••••" if _covered(canonical.join([key]), secret) else _literal(value)
         words += [Word(", " if index else ": "), Word(key, given=True), Word(" "), Word(text, given=True)]
     return words
@@ -154,11 +145,12 @@ def number(count: int) -> str:
 
 def risk_reason(effect: str, *, moves_money: bool) -> str:
     """Why a call deserves care, as far as its definition tells."""
-    told = {
+    if moves_money:
+        return "moves money, cannot be undone here"
+    return {
         "pure": "only reads",
-        "keyed": "sent once, by its key",
+        "keyed": "cannot be undone here",
         "natural": "safe to repeat",
-        "lookup": "its effect can be looked up",
-        "unsafe": "never repeated by itself",
+        "lookup": "cannot be undone here",
+        "unsafe": "cannot be undone here, and is not safe to repeat",
     }.get(effect, "")
-    return ", ".join(part for part in ("moves money" if moves_money else "", told) if part)

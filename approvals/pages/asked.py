@@ -131,7 +131,7 @@ class Asked:
 
     @property
     def state(self) -> str:
-        """One word for the whole: pending, running, an outcome, or how it ended. Past its deadline it is expired, swept or not."""
+        """One word: pending, running, an outcome, or how it ended. Past its deadline it is expired, swept or not."""
         approval = self.approval
         if approval.status == "pending":
             return "pending" if approval.expires_at > self.now else "expired"
@@ -206,7 +206,7 @@ class Asked:
     def told(self) -> SafeString | str:
         """The status line of what is settled: who, when, and what it means."""
         approval, when = self.approval, moment(self.approval.decided_at, "at")
-        names = joined([self.name(vote["person"]) for vote in self.votes])
+        names = joined(sorted((self.name(vote["person"]) for vote in self.votes), key="You".__eq__)).replace(" You", " you")
         if self.state in {"running", "executed", "failed", "unknown"}:
             ran = format_html(" · ran at {}", moment(approval.outcome_at, "second")) if self.state == "executed" else ""
             return (
@@ -294,7 +294,8 @@ class Asked:
         end = "nothing runs and the run ends" if self.rule.get("on_deadline") == "cancel_run" else "nothing runs"
         parts = yes, self.approval.agent, moment(self.approval.expires_at, "at"), end
         return format_html(
-            "{}, the call is sent and {} goes on with the answer. With a no, it gets the comment. If nobody answers by {}, {}.",
+            "{}, the call is sent and {} goes on with the answer. With a no, it gets the comment. "
+            "If nobody answers by {}, {}.",
             *parts,
         )
 

@@ -7,7 +7,7 @@ from typing import Any
 from approvals.approvals import Approval
 from approvals.channels.card import Card, Word, card
 from approvals.edits import money
-from approvals.edits.view import Tool, secrets
+from approvals.edits.view import Tool, root, secrets
 from approvals.ledger import canonical
 from approvals.ledger.sealing import Tampered
 from approvals.revisions import Revision, args_of
@@ -20,8 +20,14 @@ def tool_of(approval: Approval) -> Tool:
 
 def card_of(approval: Approval, args: Any) -> Card:
     """The words for these arguments of the approval."""
-    hidden = secrets(args, tool_of(approval))
-    return card(approval.summary, approval.tool, approval.tool_title, args, secret=hidden)
+    tool = tool_of(approval)
+    return words(tool, approval.summary, approval.tool, approval.tool_title, args)
+
+
+def words(tool: Tool, summary: str, name: str, title: str, args: Any) -> Card:
+    """The words for a call of a tool; arguments that are told in passing are told in the schema's order."""
+    in_order = {place.name: place.value for place in root(tool, args).children()} if isinstance(args, dict) else args
+    return card(summary, name, title, in_order, secret=secrets(args, tool))
 
 
 def card_in(approval: Approval, revision: Revision) -> Card:

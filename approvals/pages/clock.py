@@ -1,4 +1,4 @@
-"""Times as pages say them: how long ago, how long left, at what hour; exact in the element, for machines and on hover."""
+"""Times as pages say them: how long ago, how long left, at what hour; exact in the element, and on hover."""
 
 from __future__ import annotations
 
@@ -45,6 +45,14 @@ def at(moment: datetime, now: datetime, *, seconds: bool = False) -> str:
     hour = f"{local:%H:%M:%S}" if seconds else f"{local:%H:%M}"
     zone = " UTC" if timezone.get_current_timezone_name() == "UTC" else ""
     return f"{hour}{zone}" if local.date() == today else f"{day(moment)}, {hour}{zone}"
+
+
+def when(moment: datetime, now: datetime) -> str:
+    """The shortest that names it: an hour today, a weekday with it within six days, else the date."""
+    local, ahead = timezone.localtime(moment), abs((moment - now).total_seconds())
+    if local.date() == timezone.localtime(now).date():
+        return f"{local:%H:%M}"
+    return f"{local:%a %H:%M}" if ahead < 6 * DAY else f"{local:%-d %b %Y}"
 
 
 def day(moment: datetime) -> str:

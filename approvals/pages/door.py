@@ -57,7 +57,7 @@ def own_site(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpRespons
 
 
 def approval_of(visit: Visit, public_id: str) -> Approval:
-    """The approval of this id in the visitor's workspace. Raises Http404 alike for a foreign, unknown or malformed id."""
+    """The approval of this id in the visitor's workspace. Raises Http404 alike for a foreign, unknown, malformed id."""
     key = rows.parse_id(Approval.PREFIX, public_id)
     found = Approval.objects.select_related("requester", "decided_by").filter(workspace=visit.workspace, pk=key).first()
     if found is None:

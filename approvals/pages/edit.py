@@ -63,7 +63,7 @@ def _why_not(asked: Asked) -> Refused:
 
 
 def _read(request: Visit, asked: Asked) -> Edited | None:
-    """What was sent, against the revision that it was drawn for; None if that revision is not the current one any more."""
+    """What was sent, against the revision that it was drawn for; None if that is not the current one any more."""
     if revision_of(request) != asked.approval.revision:
         return None
     tool, base, editable = _sheet(asked)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -15,7 +15,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 
-from approvals import people, policies, rows
+from approvals import people, rows
 from approvals.approvals import Approval
 from approvals.channels.card import Card
 from approvals.decisions import Decision
@@ -24,12 +24,18 @@ from approvals.pages.cards import card_in
 from approvals.pages.door import Visit, member
 from approvals.people import Person, Team, Workspace
 from approvals.revisions import Revision
-from approvals.votes import barred
+from approvals.votes import Ballot
 
 MOST = 200
 """The most rows that the inbox lists; the counts are of all."""
 
-LABELS = {"for-you": "For you", "others": "Others can decide", "voted": "You voted", "settled": "Settled today"}
+LABELS = {
+    "for-you": ("For you", "For you"),
+    "others": ("Others can decide", "Others"),
+    "voted": ("You voted", "Voted"),
+    "settled": ("Settled today", "Settled"),
+}
+"""The tabs, each with the shorter word that a phone has room for."""
 RISKS = {"high": "High", "medium": "Medium", "low": "Low"}
 STATES = {
     "approved": ("Approved", ""),
@@ -206,30 +212,22 @@ def entries(workspace: Workspace, found: Iterable[Approval]) -> list[Entry]:
     """The rows of these approvals, in a number of queries that does not grow with theirs."""
     listed = list(found)
     now = rows.now()
-    voted_on = _revisions(listed)
-    yes = _yes(listed)
-    able = _able(workspace, {slug for approval in listed for slug in approval.teams})
+    voted_on, given = _revisions(listed), _yes(listed)
+    able = people.deciders_of(workspace.pk, {slug for approval in listed for slug in approval.teams})
     teams = dict(Team.objects.filter(workspace=workspace).values_list("slug", "name"))
-    return [_entry(workspace, one, voted_on[one.pk], yes[one.pk], able, teams, now) for one in listed]
+    ballots = [Ballot(one, voted_on[one.pk], one.rule, able, given[one.pk]) for one in listed]
+    return [_entry(workspace, ballot, teams, now) for ballot in ballots]
 
 
-def _entry(
-    workspace: Workspace,
-    approval: Approval,
-    revision: Revision,
-    yes: set[UUID],
-    able: Mapping[str, set[UUID]],
-    teams: Mapping[str, str],
-    now: datetime,
-) -> Entry:
-    counted = yes - barred(approval, revision, approval.rule)
-    held = [{slug for slug, people_of in able.items() if key in people_of} for key in counted]
+def _entry(workspace: Workspace, ballot: Ballot, teams: Mapping[str, str], now: datetime) -> Entry:
+    approval, editor = ballot.approval, ballot.revision.editor
+    counted = [vote for vote in ballot.yeses if vote.person_id not in ballot.barred]
     return Entry(
         approval=approval,
         url=reverse("review", args=[workspace.slug, approval.public_id]),
-        card=card_in(approval, revision),
-        editor=revision.editor.first_name if revision.editor else "",
-        filled=policies.filled(policies.seats(approval.rule), held),
+        card=card_in(approval, ballot.revision),
+        editor=editor.first_name if editor else "",
+        filled=replace(ballot, yeses=counted).filled,
         teams=", ".join(teams.get(slug, slug) for slug in approval.teams),
         now=now,
     )
@@ -240,23 +238,18 @@ def _revisions(listed: list[Approval]) -> dict[UUID, Revision]:
     return {one.approval_id: one for one in current.select_related("ruling", "editor")}
 
 
-def _yes(listed: list[Approval]) -> dict[UUID, set[UUID]]:
-    """Who said yes to the current revision; a person's last turn counts, and only a signed row."""
+def _yes(listed: list[Approval]) -> dict[UUID, list[Decision]]:
+    """The yeses for each current revision; a person's last turn counts, and only a signed row."""
     last: dict[tuple[UUID, UUID], Decision] = {}
     given = Decision.objects.filter(approval__in=listed, revision=F("approval__revision")).order_by("turn")
     for decision in given:
         if decision.holds():
             last[decision.approval_id, decision.person_id] = decision
-    found: dict[UUID, set[UUID]] = defaultdict(set)
-    for (approval, person), decision in last.items():
+    found: dict[UUID, list[Decision]] = defaultdict(list)
+    for (approval, _), decision in last.items():
         if decision.verdict == Decision.Verdict.APPROVE:
-            found[approval].add(person)
+            found[approval].append(decision)
     return found
-
-
-def _able(workspace: Workspace, slugs: set[str]) -> dict[str, set[UUID]]:
-    teams = Team.objects.filter(workspace=workspace, slug__in=slugs)
-    return {team.slug: {person.pk for person in people.deciders(team)} for team in teams}
 
 
 def grouped(listed: list[Entry], now: datetime, *, settled: bool) -> list[Group]:

@@ -1,7 +1,7 @@
 """News for open pages, as server-sent events: only ids, never content. A stream holds no database connection.
 
-One Redis subscription per web process serves all its streams. Losing a message loses nothing: a page without a stream, and
-one that comes back, looks again by itself.
+One Redis subscription per web process serves all its streams. Losing a message loses nothing: a page without a stream,
+and one that comes back, looks again by itself.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Hub:
         self.ready = asyncio.Event()
 
     async def join(self, workspace_id: UUID) -> asyncio.Queue[str | None]:
-        """A queue of row ids; None in it says that the subscription is lost. Raises ConnectionError without a broker."""
+        """A queue of row ids; None says that the subscription is lost. Raises ConnectionError without a broker."""
         queue: asyncio.Queue[str | None] = asyncio.Queue(QUEUE_MOST)
         self.streams.setdefault(workspace_id, set()).add(queue)
         if self.listener is None or self.listener.done():

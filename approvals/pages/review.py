@@ -1,4 +1,4 @@
-"""The review page: what will run, the decision, and afterwards the outcome; and the one address that takes a verdict."""
+"""The review page: what will run, the decision, afterwards the outcome; and the one address that takes a verdict."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ def review(request: Visit, approval_id: str) -> HttpResponse:
 @require_POST
 @member
 def decision(request: Visit, approval_id: str) -> HttpResponse:
-    """Take a verdict. The form names revision and digest; if they are no longer those, nothing is decided and the change
-    is shown, with the comment kept."""
+    """Take a verdict. The form names revision and digest; if they are no longer those, nothing is decided and the
+    change is shown, with the comment kept."""
     approval = approval_of(request, approval_id)
     comment, verdict = request.POST.get("comment", ""), request.POST.get("verdict", "")
     answer: Decided | Refused = _decide(request, approval, verdict, comment) if verdict != "show" else _overtaken()

@@ -1,4 +1,4 @@
-"""What happened to one approval, in order, people and machine in one column."""
+"""What happened to one approval, in order: people and machine in one column."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Text = SafeString | str
 
 @dataclass(frozen=True)
 class Item:
-    """One line of a timeline: a person has initials, the machine a square; ``tone`` is good, bad, wait, void or nothing."""
+    """One line of a timeline: a person has initials, the machine a square; ``tone`` is good, bad, wait or void."""
 
     text: Text
     when: datetime | None = None
@@ -37,22 +37,17 @@ class Item:
 
 def story(asked: Asked) -> list[Item]:
     """The whole story, the open question last."""
-    approval = asked.approval
-    items = [
-        Item(format_html("{} proposed “{}”", marked(approval.agent), sentence(asked.card_at(1))), approval.created_at),
-        Item(
-            format_html(
-                "Rule {} of policy version {} asks {}",
-                asked.first_rule["id"],
-                approval.policy_version,
-                asked.needs_of(asked.first_rule),
-            ),
-            approval.created_at,
-        ),
-        *_decided(asked),
-        *_ended(asked),
-    ]
-    return items
+    opened = asked.approval.created_at
+    return [Item(_proposed(asked), opened), Item(_ruled(asked), opened), *_decided(asked), *_ended(asked)]
+
+
+def _proposed(asked: Asked) -> Text:
+    return format_html("{} proposed “{}”", marked(asked.approval.agent), sentence(asked.card_at(1)))
+
+
+def _ruled(asked: Asked) -> Text:
+    rule, version = asked.first_rule, asked.revisions[1].ruling.policy_version
+    return format_html("Rule {} of policy version {} asks {}", rule["id"], version, asked.needs_of(rule))
 
 
 def _decided(asked: Asked) -> Iterator[Item]:

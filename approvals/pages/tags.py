@@ -1,4 +1,4 @@
-"""What templates can say beyond Django: times, marked text, titles. Built in, by the settings, for the pages of both apps."""
+"""What templates can say beyond Django: times, marked text, titles. Built in, for the pages of both apps."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from approvals.channels import card
 from approvals.edits import marks, money
 from approvals.edits.table import Argument, table
 from approvals.edits.texts import masked_text
-from approvals.edits.view import Tool, root, secrets
-from approvals.pages import clock
+from approvals.edits.view import Tool, root
+from approvals.pages import cards, clock
 
 register = template.Library()
 
 
 @register.filter
 def moment(when: datetime | None, kind: str = "at") -> SafeString | str:
-    """A time element: ``at`` the hour, ``second`` with seconds, ``ago``, ``left``, ``brief`` (left, in one unit), ``day``."""
+    """A time element: ``at`` the hour, ``second`` with it, ``when`` short; ``ago``, ``left``, ``brief``, ``day``."""
     if when is None:
         return ""
     now = timezone.now()
@@ -31,6 +31,7 @@ def moment(when: datetime | None, kind: str = "at") -> SafeString | str:
     shown = {
         "at": lambda: clock.at(when, now),
         "second": lambda: clock.at(when, now, seconds=True),
+        "when": lambda: clock.when(when, now),
         "ago": lambda: clock.ago(when, now),
         "left": lambda: clock.span(left),
         "brief": lambda: clock.span(left, short=True),
@@ -72,8 +73,7 @@ def act(tool: Any, args: Any) -> card.Card:
     """The card of a call that is known by its tool's facts and its arguments; where those are gone, it says so."""
     if args is None:
         return card.Card((card.Word(f"{tool.title}: arguments that cannot be read"),), "", "", "", moves_money=False)
-    hidden = secrets(args, Tool(tool.schema, money.hints(tool.summary)))
-    return card.card(tool.summary, tool.name, tool.title, args, secret=hidden)
+    return cards.words(Tool(tool.schema, money.hints(tool.summary)), tool.summary, tool.name, tool.title, args)
 
 
 @register.simple_tag
