@@ -17,7 +17,7 @@ from django.conf import settings
 from tests import databases, threads
 from tests.throwaway import SERVERS, clean
 
-pytest_plugins = ["tests.sites", "tests.browsers", "tests.stacks"]
+pytest_plugins = ["tests.sites", "tests.browsers", "tests.stacks", "tests.cases"]
 
 
 @pytest.fixture(scope="session")

@@ -80,7 +80,7 @@ def genesis(workspace_id: UUID, chain: str) -> bytes:
     return sha256(b"placet chain 1\0" + workspace_id.bytes + chain.encode()).digest()
 
 
-def hash_after(prev: bytes, body: bytes) -> bytes:
+def hash_after(prev: bytes | memoryview, body: bytes | memoryview) -> bytes:
     return sha256(bytes(prev) + bytes(body)).digest()
 
 

@@ -79,8 +79,8 @@ def _descend(
     The loop is that of its ``iter_errors``, here so that a level of nesting costs one frame of the stack less.
     """
     if schema is False:
-        at = () if path is None else (path,)
-        yield ValidationError("false", None, at, instance=instance, schema=False)  # type: ignore[arg-type]
+        at, within = (() if part is None else (part,) for part in (path, schema_path))
+        yield ValidationError("", None, at, instance=instance, schema=False, schema_path=within)  # type: ignore[arg-type]
     if isinstance(schema, bool):
         return
     resolver = resolver or self._resolver

@@ -130,7 +130,9 @@ def property_names(validator: Any, wanted: Any, instance: Any, schema: Any) -> E
 def unevaluated_properties(validator: Any, allowed: Any, instance: Any, schema: Any) -> Errors:
     if not isinstance(instance, dict):
         return
-    known = _evaluated(validator, instance, schema)
+    known = _evaluated(
+        validator, instance, {name: value for name, value in schema.items() if name != "unevaluatedProperties"}
+    )
     for name, value in instance.items():
         if name not in known and next(validator.descend(value, allowed), None):
             yield ValidationError("unevaluatedProperties", path=[name])

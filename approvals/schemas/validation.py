@@ -67,7 +67,9 @@ def _is_secret(pointer: str, error: ValidationError) -> bool:
             return True
         above = above.parent
     names = [part for part in canonical.split(pointer) if not part.isdigit()]
-    schema = error.schema if isinstance(error.schema, dict) else {}
+    schema = dict(error.schema) if isinstance(error.schema, dict) else {}
+    if isinstance(error.instance, str):
+        schema["type"] = "string"
     named = masks.masked(schema, names[-1] if names else "", pointer)
     return bool(named or masks.looks_secret(error.instance))
 
@@ -87,13 +89,13 @@ def _leaves(error: ValidationError) -> Iterator[tuple[str, ValidationError]]:
 
 
 def _meant(error: ValidationError) -> list[ValidationError]:
-    """The errors of the branch whose type and fixed values fit, if only one does."""
+    """The errors of the one branch whose type fits, or of the only one of those whose fixed values fit."""
     branches: dict[Any, list[ValidationError]] = {}
     for inner in error.context or ():
         branches.setdefault(inner.relative_schema_path[0], []).append(inner)
     left = list(branches.values())
     for misses in (_misses_type, _misses_value):
-        left = [branch for branch in left if not any(misses(inner) for inner in branch)] or left
+        left = [branch for branch in left if not any(misses(inner) for inner in branch)]
         if len(left) == 1:
             return left[0]
     return []

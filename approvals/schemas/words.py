@@ -47,9 +47,12 @@ def message(error: ValidationError, *, secret: bool) -> str:
 
 
 def _type(error: ValidationError) -> str:
-    named: Any = error.validator_value
-    types = [named] if isinstance(named, str) else named
-    return "Must be " + any_of([_TYPES.get(name, name) for name in types])
+    return "Must be " + any_of([_TYPES.get(name, name) for name in _named(error)])
+
+
+def _named(error: ValidationError) -> list[str]:
+    types: Any = error.validator_value
+    return [types] if isinstance(types, str) else list(types)
 
 
 def _format(error: ValidationError) -> str:
@@ -68,6 +71,16 @@ def _count(least: str, things: str) -> Callable[[ValidationError], str]:
 
 def _bound(words: str) -> Callable[[ValidationError], str]:
     return lambda error: f"Must be {words} {value_shown(error.validator_value)}"
+
+
+def _forms(error: ValidationError) -> str:
+    """A choice among types is told as one; any other as a choice."""
+    inner = [each for each in error.context or () if each.validator == "type" and not each.relative_path]
+    branches = {each.relative_schema_path[0] for each in error.context or ()}
+    if not inner or {each.relative_schema_path[0] for each in inner} != branches:
+        return "Has none of the forms that are allowed here"
+    types = [name for each in inner for name in _named(each)]
+    return "Must be " + any_of([_TYPES.get(name, name) for name in dict.fromkeys(types)])
 
 
 def _unknown(error: ValidationError) -> str:
@@ -109,8 +122,10 @@ _SENTENCES: dict[str, Callable[[ValidationError], str]] = {
     "items": lambda error: "There are more items than allowed",
     "additionalItems": lambda error: "There are more items than allowed",
     "unevaluatedItems": lambda error: "There are more items than allowed",
-    "anyOf": lambda error: "Has none of the forms that are allowed here",
-    "oneOf": lambda error: "Must have exactly one of the forms that are allowed here",
+    "anyOf": _forms,
+    "oneOf": lambda error: (
+        _forms(error) if error.context else "Has more than one of the forms of which it must have one"
+    ),
     "not": lambda error: "Has a form that is forbidden here",
 }
 _TELLING = frozenset(

@@ -119,12 +119,12 @@ def test_pointers_are_escaped_and_read_back() -> None:
             canonical.split(text)
 
 
-HEADER = {"format": 1, "approval": "apr_1", "salt": "s", "workspace": "w", "rule": {"id": "r"}}
+HEADER: dict[str, Any] = {"format": 1, "approval": "apr_1", "salt": "s", "workspace": "w", "rule": {"id": "r"}}
 
 
 def test_a_digest_is_that_of_the_whole_object() -> None:
     """BD-1: the arguments' bytes go in as they are."""
-    args = {"amount": 4200, "note": "\u00e9"}
+    args: Any = {"amount": 4200, "note": "\u00e9"}
     whole = rfc8785.dumps({**HEADER, "args": args})
     assert canonical.action_digest(HEADER, encode(args)) == hashlib.sha256(whole).hexdigest()
 

@@ -57,7 +57,7 @@ def test_an_old_mac_holds_after_a_new_key_came() -> None:
 
 
 def test_a_key_that_is_missing_is_no_answer() -> None:
-    """SC-2: neither yes nor no."""
+    """AU-10: neither yes nor no."""
     with override_settings(PLACET_KEYS={2: TWO}):
         mac = keys.sign("policy", b"data")
     with override_settings(PLACET_KEYS={1: ONE}), pytest.raises(keys.UnknownKey, match="no key 2"):
@@ -78,7 +78,7 @@ def test_keys_that_fit_are_noted_and_fit_again() -> None:
     [({1: TWO}, "Key 1 of PLACET_KEYS is not the key 1"), ({2: TWO}, "need key 1, which PLACET_KEYS does not hold")],
 )
 def test_keys_that_do_not_fit_the_data_refuse_to_start(held: dict[int, bytes], sentence: str) -> None:
-    """SC-2: a sentence for whoever starts the process, which never holds a key."""
+    """AU-10: a sentence for whoever starts the process, which never holds a key."""
     keys.KeyCheck.objects.all().delete()
     with override_settings(PLACET_KEYS={1: ONE}):
         keys.check_fits()

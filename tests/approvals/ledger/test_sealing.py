@@ -61,7 +61,7 @@ def test_any_changed_byte_fails(northwind: Workspace) -> None:
 
 @pytest.mark.parametrize("sealed", [b"", b"\1", b"\1\0\1" + bytes(11), b"clear text that was never sealed"])
 def test_clear_text_is_never_taken_for_sealed(northwind: Workspace, sealed: bytes) -> None:
-    """SC-2: no value is handed back because it could not be opened."""
+    """SC-1: no value is handed back because it could not be opened."""
     sealing.ensure(northwind.pk)
     with pytest.raises(Tampered):
         unseal(northwind.pk, sealed, place=PLACE)
@@ -80,7 +80,7 @@ def test_a_data_key_serves_its_own_workspace_alone(northwind: Workspace) -> None
 
 
 def test_what_an_old_root_key_wrapped_opens_beside_a_new_one(northwind: Workspace) -> None:
-    """SC-2: two keys at once while they change; without the old one it is an error."""
+    """SC-1: two keys at once while they change; without the old one it is an error."""
     with override_settings(PLACET_KEYS={1: b"1" * 32}):
         sealed = seal(northwind.pk, b"args", place=PLACE)
     sealing.forget()

@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.test import override_settings
 
@@ -181,7 +182,7 @@ def test_entries_without_their_chain_are_found(northwind: Workspace, change: Cha
 
 def test_a_new_key_is_handed_over_to_without_a_gap(northwind: Workspace) -> None:
     """AU-10: old entries verify with the old key, the old key signs the entry that names the new one."""
-    old = keys.settings.PLACET_KEYS
+    old = settings.PLACET_KEYS
     with override_settings(PLACET_KEYS={**old, 7: b"7" * 32}):
         add(northwind, 5)
         numbers = [
@@ -198,7 +199,7 @@ def test_a_new_key_is_handed_over_to_without_a_gap(northwind: Workspace) -> None
 def test_a_chain_that_goes_on_with_another_key_unasked_is_found(northwind: Workspace, monkeypatch: Any) -> None:
     """AU-10, AU-4: a re-keyed tail."""
     monkeypatch.setattr(entries, "_handover", lambda head: [])
-    with override_settings(PLACET_KEYS={**keys.settings.PLACET_KEYS, 7: b"7" * 32}):
+    with override_settings(PLACET_KEYS={**settings.PLACET_KEYS, 7: b"7" * 32}):
         add(northwind, 5)
         assert found(northwind) == ["entry 6: it is signed with key 7, to which nothing hands over."]
 
