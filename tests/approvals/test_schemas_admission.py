@@ -167,7 +167,7 @@ def test_an_admitted_definition_is_what_was_hashed() -> None:
 
 
 def test_any_change_of_a_definition_changes_its_digest() -> None:
-    """BD-6: what people approved against is told apart from what came later."""
+    """BD-1: what people approved against is told apart from what came later."""
     tools = [
         of(fields()),
         of(fields(), description="a"),

@@ -120,7 +120,7 @@ def test_the_number_of_values_is_limited() -> None:
 
 
 def test_a_fault_never_repeats_text() -> None:
-    """JS-6, SC-7: what was typed may be a secret."""
+    """JS-6: what was typed may be a secret."""
     with pytest.raises(Unrepresentable) as refusal:
         parse('{"password": "hunter2\\u0000", "password": "hunter3"}')
     assert "hunter" not in str(refusal.value)
