@@ -9,8 +9,9 @@ from uuid import UUID
 
 from django.db import models
 
-from approvals import approvals, people, policies, revisions, rows, rulings, schemas, votes
+from approvals import approvals, edits, people, policies, revisions, rows, rulings, schemas, votes
 from approvals.approvals import Approval, Resolution
+from approvals.edits import money
 from approvals.ledger import canonical, entries, sealing
 from approvals.people import Person, Workspace
 from approvals.revisions import Revision
@@ -30,6 +31,7 @@ __all__ = [
     "ToolFacts",
     "admit",
     "clearance",
+    "covered",
     "expire_due",
     "hold",
     "judge",
@@ -244,6 +246,12 @@ def _rule(judgement: Judgement, checkpoint_mac: str, by: str) -> Held:
         proposal.workspace_id, proposal.chain, "call.ruled", body | {"checkpoint_mac": checkpoint_mac}, by=by
     )
     return Held(opinion.verdict, ruling.public_id, ruling.args_digest, digest or None, None, opinion.reason)
+
+
+def covered(tool: ToolFacts, args: Any) -> Any:
+    """Arguments as every surface may show them: a secret stands as a mark that only names its place."""
+    known = edits.Tool(tool.schema, money.hints(tool.summary))
+    return canonical.parse(edits.raw_text(known, args), max_bytes=4 * canonical.MAX_BYTES)
 
 
 # At the moment of dispatch

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, ClassVar
 from uuid import UUID
@@ -116,6 +117,24 @@ def move(
     if where is not None:
         rows = rows.filter(where)
     return rows.update(**{model.STATE: to, **sets}) == 1
+
+
+def newest(found: models.QuerySet[Any], *, limit: int, cursor: str = "") -> tuple[list[Any], str]:
+    """At most ``limit`` rows, newest first, from where an earlier page ended, and the cursor of the next page, empty at
+    the end. Rows that come meanwhile move nothing. Raises ValueError for a cursor that is none of ours."""
+    if cursor:
+        head, _, key = cursor.partition("-")
+        if not re.fullmatch(r"[0-9a-f]{12,13}-[0-9a-f]{32}", cursor):
+            raise ValueError("This is no cursor of an earlier page.")
+        moment = datetime.fromtimestamp(0, UTC) + timedelta(microseconds=int(head, 16))
+        # The key only parts rows of the same microsecond; time orders them.
+        found = found.filter(models.Q(created_at__lt=moment) | models.Q(created_at=moment, pk__lt=UUID(hex=key)))
+    page = list(found.order_by("-created_at", "-pk")[: limit + 1])
+    return page[:limit], _cursor(page[limit - 1]) if len(page) > limit else ""
+
+
+def _cursor(row: Row) -> str:
+    return f"{(row.created_at - datetime.fromtimestamp(0, UTC)) // timedelta(microseconds=1):x}-{row.pk.hex}"
 
 
 # Transactions

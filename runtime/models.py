@@ -3,6 +3,7 @@
 from runtime.calls import Attempt as Attempt
 from runtime.calls import Call as Call
 from runtime.checkpoints import Checkpoint as Checkpoint
+from runtime.credentials import AgentCredential as AgentCredential
 from runtime.definitions import Agent as Agent
 from runtime.definitions import AgentVersion as AgentVersion
 from runtime.definitions import Tool as Tool

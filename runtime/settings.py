@@ -25,6 +25,7 @@ DEBUG = False
 SECRET_KEY = _env.text("PLACET_SECRET_KEY")
 PLACET_KEYS = _env.keys("PLACET_KEYS")
 PLACET_RESOLVED = "runtime.calls.resolved"
+PLACET_AGENT_OF = "runtime.credentials.agent_of"
 # Python code that rows may name: tools and graphs exist only if one of these modules registers them.
 PLACET_MODULES = _env.words("PLACET_MODULES", "" if PRODUCTION else "runtime.demo.tickets,runtime.demo.desk")
 PLACET_ALLOW_ADDRESSES = _env.addresses("PLACET_ALLOW_ADDRESSES")
@@ -91,6 +92,7 @@ INSTALLED_APPS = [
     "runtime",
 ]
 MIDDLEWARE = [
+    "runtime.api.shape.one_shape",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",

@@ -15,7 +15,7 @@ import pytest
 BASE = Path(__file__).resolve().parent.parent
 ROOT_OF_COMPOSITION = {"runtime/settings.py", "runtime/urls.py", "runtime/asgi.py", "runtime/celery.py"}
 SEAM = ("approvals.gate", "approvals.ledger", "approvals.rows")
-OUTER = ("approvals/channels/", "approvals/pages/", "approvals/api.py")
+OUTER = ("approvals/channels/", "approvals/pages/", "approvals/api")
 SDKS = ("openai", "agents", "langgraph", "autogen_core", "autogen_agentchat", "temporalio", "pydantic_ai", "mcp")
 # Which packages have one home each: the package, where it may be imported.
 HOMES = {

@@ -19,7 +19,8 @@ class Played:
         self.state: dict[str, Any] = {"input": {"ticket": ticket}}
         self.calls: list[ProposedCall] = []
         self.ends = {name.replace("__", "."): end for name, end in ends.items()}
-        node, results = desk.entry, ()
+        node: str = desk.entry
+        results: tuple[CallResult, ...] = ()
         for _ in range(10):
             step = check(desk.step(node, json.loads(json.dumps(self.state)), results))
             self._keep(step)

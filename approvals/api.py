@@ -1,0 +1,290 @@
+"""The API's routes of approvals: read them, and decide them as a person with a session. The API itself is put together
+in `runtime/api/`."""
+
+from __future__ import annotations
+
+from typing import Any, Final, Literal
+from uuid import UUID
+
+from django.conf import settings
+from django.http import HttpRequest
+from django.utils.module_loading import import_string
+from ninja import Field, Query, Router, Schema, Status
+from ninja.errors import AuthenticationError, AuthorizationError
+from ninja.security import APIKeyCookie, HttpBearer
+from ninja.utils import check_csrf
+from pydantic import ConfigDict
+
+from approvals import decisions, people, rows
+from approvals.api_shapes import ApprovalOut, Detail, Error, Page, detail, refusal, summaries, summary
+from approvals.approvals import Approval
+from approvals.decisions import Decided, Refused
+from approvals.edits import kept, view
+from approvals.ledger import canonical
+from approvals.ledger.sealing import Tampered
+from approvals.pages.cards import args_in, tool_of
+from approvals.people import Person, Workspace
+from approvals.revisions import current_revision
+
+router = Router(tags=["approvals"])
+
+OWN: Final = {"same-origin", "none"}
+NOWHERE: Final = refusal("not_found", "There is no such approval.")
+ARGS: Final = "/edited_action/args"
+STATUS: Final = {
+    "not_found": 404,
+    "not_allowed": 403,
+    "self_review": 403,
+    "editor_cannot_approve": 403,
+    "decision_not_allowed": 403,
+    "needs_message": 422,
+    "message_too_long": 422,
+    "message_not_text": 422,
+    "unknown_verdict": 422,
+    "invalid_edit": 422,
+    "policy_refuses": 422,
+}
+"""The HTTP status of a refused verdict; 409 for all others: the approval is not as the caller thinks it is."""
+FIELDS: Final = {"stale_revision": "/revision", "wrong_digest": "/action_digest"}
+
+
+# Who calls
+
+
+def agent_of(request: HttpRequest) -> Any:
+    """The agent whose credential the request carries, as the function says that settings name; None for people."""
+    return import_string(settings.PLACET_AGENT_OF)(request)
+
+
+class Credential(HttpBearer):
+    """An agent's secret: `Authorization: Bearer plk_…`."""
+
+    def __call__(self, request: HttpRequest) -> Any:
+        """The agent; None if the request has no such header, so that the session is asked."""
+        if "Authorization" not in request.headers:
+            return None
+        agent = agent_of(request)
+        if agent is None:
+            raise AuthenticationError
+        return agent
+
+    def authenticate(self, request: HttpRequest, token: str) -> Any:
+        """Not used: the whole header is read at once."""
+
+
+class Session(APIKeyCookie):
+    """A person's session, as the sign-in page gives it; what changes something also needs the header X-CSRFToken."""
+
+    param_name = settings.SESSION_COOKIE_NAME
+
+    def __call__(self, request: HttpRequest) -> Any:
+        """The person, or None. Agents are turned away before anything else of the request is looked at."""
+        if "Authorization" in request.headers:
+            raise AuthorizationError(message="People decide; an agent's credential never does.")
+        if not request.user.is_authenticated:
+            return None
+        if check_csrf(request) or self._foreign(request):
+            raise AuthorizationError(message="The header X-CSRFToken with this session's token is missing or wrong.")
+        return request.user
+
+    def _foreign(self, request: HttpRequest) -> bool:
+        unsafe = request.method not in {"GET", "HEAD"}
+        return unsafe and request.headers.get("Sec-Fetch-Site", "none") not in OWN
+
+    def authenticate(self, request: HttpRequest, key: str | None) -> Any:
+        """Not used: Django has read the session already."""
+
+
+READERS: Final = [Credential(), Session()]
+PEOPLE: Final = [Session()]
+
+
+def _scope(request: Any, slug: str) -> tuple[Workspace, Any] | None:
+    """The workspace and the approvals in it that the caller may read; None alike for a foreign and an unknown one."""
+    caller = request.auth
+    if isinstance(caller, Person):
+        workspace = people.workspace_of(caller, slug)
+        return (workspace, Approval.objects.filter(workspace=workspace)) if workspace else None
+    workspace = Workspace.objects.filter(pk=caller.workspace_id, slug=slug).first()
+    return (workspace, Approval.objects.filter(workspace=workspace, agent=caller.name)) if workspace else None
+
+
+def _found(request: Any, slug: str, approval_id: str) -> Approval | None:
+    scope, key = _scope(request, slug), rows.parse_id(Approval.PREFIX, approval_id)
+    return scope[1].select_related("requester", "decided_by").filter(pk=key).first() if scope and key else None
+
+
+# Reading
+
+
+@router.get(
+    "/workspaces/{slug}/approvals",
+    auth=READERS,
+    response={200: Page, (401, 403, 404, 422): Error},
+    summary="List approvals",
+    operation_id="list_approvals",
+)
+def list_approvals(
+    request: HttpRequest,
+    slug: str,
+    status: Literal["pending", "approved", "answered", "rejected", "expired", "cancelled", "superseded"] | None = None,
+    run_id: str = "",
+    limit: int = Query(50, ge=1, description="At most 100."),
+    cursor: str = "",
+) -> Any:
+    """Approvals of the workspace, newest first; an agent sees its own. `next` is the cursor of the following page."""
+    scope = _scope(request, slug)
+    if scope is None:
+        return Status(404, refusal("not_found", "There is no such workspace."))
+    workspace, found = scope
+    found = found.select_related("requester", "decided_by")
+    found = found.filter(status=status) if status else found
+    found = found.filter(chain=run_id) if run_id else found
+    with rows.within(workspace):
+        try:
+            page, following = rows.newest(found, limit=min(limit, 100), cursor=cursor)
+        except ValueError as fault:
+            return Status(422, refusal("invalid", str(fault), field="cursor"))
+        return {"approvals": summaries(workspace, page), "next": following or None}
+
+
+@router.get(
+    "/workspaces/{slug}/approvals/{approval_id}",
+    auth=READERS,
+    response={200: Detail, (401, 403, 404, 409): Error},
+    summary="Read an approval",
+    operation_id="read_approval",
+)
+def read_approval(request: HttpRequest, slug: str, approval_id: str) -> Any:
+    """One approval with its revisions and decisions, and what the agent said.
+
+    A secret stands as `{"$kept": pointer}`; put the same in an edited action to keep it.
+    """
+    approval = _found(request, slug, approval_id)
+    if approval is None:
+        return Status(404, NOWHERE)
+    return _told(request, approval)
+
+
+def _told(request: Any, approval: Approval) -> Any:
+    reader = request.auth if isinstance(request.auth, Person) else None
+    try:
+        with rows.within(approval.workspace_id):
+            return detail(approval, reader)
+    except Tampered as fault:
+        return Status(409, refusal("tampered", str(fault)))
+
+
+# Deciding
+
+
+class Action(Schema):
+    """A call: a tool and its arguments."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    name: str
+    args: dict[str, Any]
+
+
+class DecisionIn(Schema):
+    """A verdict on one revision, named by its number and digest as they were read."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    verdict: Literal["approve", "edit", "reject"]
+    revision: int
+    action_digest: str = Field(description="The action_digest of the revision that was read.")
+    message: str = Field("", description="A comment. A rejection needs one: the agent is told it.")
+    edited_action: Action | None = Field(None, description="For edit alone: the same tool, with all its arguments.")
+
+
+class DecidedOut(Schema):
+    """Where the approval stands after the verdict: pending while more people are needed."""
+
+    status: str
+    revision: int
+    votes: int
+    required_approvals: int
+    approval: ApprovalOut
+
+
+@router.post(
+    "/workspaces/{slug}/approvals/{approval_id}/decisions",
+    auth=PEOPLE,
+    response={200: DecidedOut, (400, 401, 403, 404, 409, 413, 415, 422): Error},
+    summary="Decide an approval",
+    operation_id="decide_approval",
+)
+def decide_approval(request: Any, slug: str, approval_id: str, payload: DecisionIn) -> Any:
+    """Approve, edit or reject, as the person whose session this is. Agents are refused before the id is looked at.
+
+    An edit opens a new revision, and is its editor's yes where the rule says so. The same verdict sent again changes
+    nothing and is answered like the first time.
+    """
+    approval = _found(request, slug, approval_id)
+    if approval is None:
+        return Status(404, NOWHERE)
+    edited = _edited(approval, payload)
+    if isinstance(edited, Refused):
+        return _refused(approval, edited)
+    answer = decisions.decide(
+        approval.workspace_id,
+        approval.pk,
+        by=request.auth,
+        verdict=payload.verdict,
+        revision=payload.revision,
+        digest=payload.action_digest,
+        via="api",
+        message=payload.message,
+        edited=edited,
+    )
+    if isinstance(answer, Refused) and not _said_already(request.auth, approval, payload, answer):
+        return _refused(approval, answer)
+    return _after(approval, answer)
+
+
+def _edited(approval: Approval, payload: DecisionIn) -> bytes | Refused | None:
+    """The edited arguments with every kept secret put back, or what is wrong with the action."""
+    action = payload.edited_action
+    if payload.verdict != "edit":
+        told = "Only an edit has an edited action."
+        return Refused("invalid_edit", told, pointer="/edited_action") if action else None
+    if action is None:
+        return Refused("invalid_edit", "An edit needs the edited action.", pointer="/edited_action")
+    if action.name != approval.tool:
+        return Refused("invalid_edit", f"An edit keeps the tool: {approval.tool}.", pointer="/edited_action/name")
+    base, tool = args_in(current_revision(approval)), tool_of(approval)
+    try:
+        return canonical.encode(kept.restored(action.args, base, view.root(tool, base)))
+    except (kept.Misplaced, canonical.Unrepresentable) as fault:
+        return Refused("invalid_edit", fault.message, pointer=ARGS + fault.pointer)
+
+
+def _said_already(person: Person, approval: Approval, payload: DecisionIn, answer: Refused) -> bool:
+    """Whether the person said just this before: a request that is sent again is no error."""
+    if answer.code not in {"already_voted", "too_late"} or payload.verdict == "edit":
+        return False
+    own = approval.decisions.filter(person=person, revision=payload.revision, digest=payload.action_digest)
+    return own.filter(verdict=payload.verdict).exists()
+
+
+def _refused(approval: Approval, refused: Refused) -> Any:
+    approval = _fresh(approval.pk)
+    faults = [{"field": ARGS + fault.pointer, "rule": fault.rule, "message": fault.message} for fault in refused.faults]
+    field = faults[0]["field"] if faults else FIELDS.get(refused.code, refused.pointer)
+    body = refusal(refused.code, refused.message, field=field, rule=faults[0]["rule"] if faults else None)
+    body["error"] |= {"faults": faults, "approval": summary(approval.workspace, approval)}
+    return Status(STATUS.get(refused.code, 409), body)
+
+
+def _after(approval: Approval, answer: Decided | Refused) -> Any:
+    approval = _fresh(approval.pk)
+    told = summary(approval.workspace, approval)
+    votes = answer.votes if isinstance(answer, Decided) else told["votes"]
+    facts = {"status": told["status"], "revision": told["revision"], "required_approvals": told["required_approvals"]}
+    return Status(200, facts | {"votes": votes, "approval": told})
+
+
+def _fresh(key: UUID) -> Approval:
+    return Approval.objects.select_related("workspace", "requester", "decided_by").get(pk=key)

@@ -1,0 +1,194 @@
+"""The routes of runs: an agent starts its runs, reads them, and withdraws them."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from django.http import HttpRequest
+from ninja import Field, Header, Query, Router, Schema, Status
+from pydantic import ConfigDict
+
+from approvals import rows
+from approvals.ledger import canonical
+from runtime import checkpoints, runs, state
+from runtime.api import shapes
+from runtime.api.access import Credential
+from runtime.api.errors import Problem
+from runtime.checkpoints import Checkpoint, Unreadable
+from runtime.credentials import Caller
+from runtime.runs import Run
+from runtime.threads import Thread
+
+router = Router(tags=["runs"], auth=Credential())
+
+KEY: Final = re.compile(r"[\x21-\x7e]{1,120}")
+MOST: Final = 100
+
+
+class RunIn(Schema):
+    """What a run is to work on. The agent is the one whose credential is sent."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    input: dict[str, Any] = Field(description="The run's state begins as `{input: …}`.")
+    title: str = Field("", max_length=200, description="What it is about, shown to people.")
+    thread_id: str | None = Field(None, description="The conversation that it continues.")
+
+
+class Withdrawal(Schema):
+    """Why a run is withdrawn."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    reason: str = Field("", max_length=500)
+
+
+@router.post(
+    "/runs",
+    response={(200, 201): shapes.RunDetail, (400, 401, 404, 409, 413, 415, 422): shapes.Error},
+    summary="Start a run",
+    operation_id="start_run",
+)
+def start_run(
+    request: Any,
+    payload: RunIn,
+    idempotency_key: str = Header(
+        "", alias="Idempotency-Key", description="Sent again with the same body, it starts nothing and answers 200."
+    ),
+) -> Any:
+    """Accept a run: it is stored before this answers, and a worker takes it up.
+
+    With an `Idempotency-Key` it can be sent again: the same body gets the same run, another body 409.
+    """
+    caller: Caller = request.auth
+    key = _start_key(caller, idempotency_key)
+    known = Run.objects.filter(workspace_id=caller.workspace_id, start_key=key).exists() if key else False
+    thread = _thread(caller, payload.thread_id) if payload.thread_id else None
+    try:
+        run = runs.start(
+            caller.workspace_id,
+            caller.agent,
+            input=payload.input,
+            title=payload.title or caller.name,
+            by=caller.public_id,
+            requester_id=caller.requester_id,
+            thread=thread,
+            key=key,
+        )
+    except state.NotState as fault:
+        raise Problem(422, "invalid", str(fault), field=fault.pointer or "/input", rule="state") from fault
+    if key and not _same(run, payload, caller, thread):
+        told = "This Idempotency-Key was used with another body."
+        raise Problem(409, "key_reused", told, field="Idempotency-Key", rule="same_body")
+    return Status(200 if known else 201, shapes.run_detail(_run(caller, run.public_id)))
+
+
+def _start_key(caller: Caller, given: str) -> str | None:
+    """The key as it is stored: each agent has its own, so that none meets another's."""
+    if not given:
+        return None
+    if not KEY.fullmatch(given):
+        told = "An Idempotency-Key is 1 to 120 visible ASCII characters."
+        raise Problem(422, "invalid", told, field="Idempotency-Key", rule="pattern")
+    return f"api:{caller.agent.pk.hex}:{given}"
+
+
+def _same(run: Run, payload: RunIn, caller: Caller, thread: Thread | None) -> bool:
+    """Whether a run was started with just this body."""
+    first = Checkpoint.objects.get(run=run, seq=1)
+    ops = checkpoints.body_of(first)["ops"]
+    wanted = state.changes({"input": payload.input}, {}, ())
+    same_title = runs.title_of(run) == (payload.title or caller.name)
+    same_thread = thread is None or run.thread_id == thread.pk
+    return same_title and same_thread and canonical.encode(ops) == canonical.encode(wanted)
+
+
+def _thread(caller: Caller, thread_id: str) -> Thread:
+    key = rows.parse_id(Thread.PREFIX, thread_id)
+    own = Thread.objects.filter(workspace_id=caller.workspace_id, runs__agent=caller.agent).distinct()
+    found = own.filter(pk=key).first() if key else None
+    if found is None:
+        raise Problem(404, "not_found", "There is no such thread.", field="/thread_id")
+    return found
+
+
+@router.get("/runs", response={200: shapes.RunPage, (401, 422): shapes.Error}, operation_id="list_runs")
+def list_runs(
+    request: Any,
+    status: Run.Status | None = None,
+    limit: int = Query(50, ge=1, description=f"At most {MOST}."),
+    cursor: str = "",
+) -> Any:
+    """The agent's runs, newest first. `next` is the cursor of the following page."""
+    caller: Caller = request.auth
+    found = _own(caller)
+    found = found.filter(status=status) if status else found
+    with rows.within(caller.workspace_id):
+        try:
+            page, following = rows.newest(found, limit=min(limit, MOST), cursor=cursor)
+        except ValueError as fault:
+            raise Problem(422, "invalid", str(fault), field="cursor", rule="cursor") from fault
+        return {"runs": [shapes.run_out(run) for run in page], "next": following or None}
+
+
+@router.get("/runs/{run_id}", response={200: shapes.RunDetail, (401, 404): shapes.Error}, operation_id="read_run")
+def read_run(request: Any, run_id: str) -> Any:
+    """A run and its calls: how each ended, what it returned, and the approval that it waits for."""
+    return shapes.run_detail(_run(request.auth, run_id))
+
+
+@router.get(
+    "/runs/{run_id}/checkpoints",
+    response={200: shapes.CheckpointPage, (401, 404, 409, 422): shapes.Error},
+    operation_id="list_checkpoints",
+)
+def list_checkpoints(
+    request: HttpRequest, run_id: str, after: int = Query(0, ge=0), limit: int = Query(50, ge=1)
+) -> Any:
+    """A run's checkpoints after a number, each with the changes it made to the state."""
+    run = _run(request.auth, run_id)  # type: ignore[attr-defined]
+    most = min(limit, MOST)
+    found = list(Checkpoint.objects.filter(run=run, seq__gt=after).order_by("seq")[: most + 1])
+    try:
+        told = [shapes.checkpoint_out(each) for each in found[:most]]
+    except Unreadable as fault:
+        raise Problem(409, "tampered", str(fault)) from fault
+    return {"checkpoints": told, "next": told[-1]["number"] if len(found) > most else None}
+
+
+@router.get(
+    "/runs/{run_id}/timeline", response={200: shapes.Timeline, (401, 404): shapes.Error}, operation_id="run_log"
+)
+def run_log(request: Any, run_id: str) -> Any:
+    """Everything that happened in a run, in order: steps, questions, votes, edits, attempts, outcomes."""
+    return shapes.timeline_out(_run(request.auth, run_id))
+
+
+@router.post(
+    "/runs/{run_id}/withdraw",
+    response={200: shapes.RunDetail, (400, 401, 404, 409, 415, 422): shapes.Error},
+    operation_id="withdraw_run",
+)
+def withdraw_run(request: Any, run_id: str, payload: Withdrawal) -> Any:
+    """End a run: what it still asks people is withdrawn, and nothing more is sent. There is no way to withdraw one call
+    and go on without it."""
+    caller: Caller = request.auth
+    run = _run(caller, run_id)
+    reason = payload.reason.strip() or f"Withdrawn by {caller.name}."
+    if not runs.cancel(run, by=caller.public_id, reason=reason) and not _own(caller).get(pk=run.pk).cancel_by:
+        raise Problem(409, "ended", f"The run is {run.status} already.", field="run_id", rule="open")
+    return shapes.run_detail(_run(caller, run_id))
+
+
+def _own(caller: Caller) -> Any:
+    return Run.objects.filter(workspace_id=caller.workspace_id, agent=caller.agent).select_related("agent", "thread")
+
+
+def _run(caller: Caller, run_id: str) -> Run:
+    """The agent's run of this id. A foreign, an unknown and a malformed one are answered alike."""
+    key = rows.parse_id(Run.PREFIX, run_id)
+    found: Run | None = _own(caller).filter(pk=key).first() if key else None
+    if found is None:
+        raise Problem(404, "not_found", "There is no such run.", field="run_id")
+    return found

@@ -1,0 +1,200 @@
+"""A run as the API tells it: itself, its calls, its checkpoints, and everything that happened in it, in order."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from ninja import Field, Schema
+
+from approvals import gate
+from approvals.ledger import canonical
+from approvals.ledger.sealing import Tampered
+from runtime import calls, checkpoints, definitions, runs, timeline
+from runtime.calls import Call
+from runtime.checkpoints import Checkpoint
+from runtime.runs import Run
+
+
+class Fault(Schema):
+    """One thing that is wrong with the request."""
+
+    field: str
+    rule: str | None
+    message: str
+
+
+class Wrong(Schema):
+    """What is wrong: a code for machines, a sentence for people, and the field at fault as JSON pointer or name."""
+
+    code: str
+    message: str
+    field: str | None
+    rule: str | None
+    faults: list[Fault] = Field(default_factory=list)
+
+
+class Error(Schema):
+    """The one shape of every error."""
+
+    error: Wrong
+
+
+class RunOut(Schema):
+    """A run and where it stands. `reason` says why it failed, is parked or was withdrawn."""
+
+    run_id: str
+    thread_id: str
+    agent: str
+    title: str
+    status: str
+    reason: str
+    checkpoint: int = Field(description="The number of its last checkpoint.")
+    created_at: str
+    ended_at: str | None
+    waiting_for: list[str] = Field(description="The approvals that people are asked for now.")
+
+
+class CallOut(Schema):
+    """One proposed use of a tool. `args` are those that ran, or are to run; a secret stands as a mark."""
+
+    tool_call_id: str
+    step: int
+    index: int
+    name: str
+    args: Any
+    status: str
+    effect: str
+    approval_id: str | None
+    message: str
+    value: Any = None
+    attempts: int
+    idempotency_key: str
+
+
+class RunDetail(RunOut):
+    """A run with its calls."""
+
+    calls: list[CallOut]
+
+
+class RunPage(Schema):
+    """Runs, newest first, and the cursor of the next page."""
+
+    runs: list[RunOut]
+    next: str | None
+
+
+class CheckpointOut(Schema):
+    """One immutable record: an input, a step or a result, with the changes it made to the state."""
+
+    checkpoint_id: str
+    number: int
+    kind: str
+    node: str
+    next_node: str
+    created_at: str
+    changes: list[dict[str, Any]]
+
+
+class CheckpointPage(Schema):
+    """A run's checkpoints from the first on; `next` is the number after which the following page begins."""
+
+    checkpoints: list[CheckpointOut]
+    next: int | None
+
+
+class MomentOut(Schema):
+    """One thing that happened: a checkpoint (`step.…`), the end of an attempt (`attempt.…`) or a ledger entry."""
+
+    at: str
+    kind: str
+    by: str
+    facts: dict[str, Any]
+
+
+class Timeline(Schema):
+    """Everything that happened in a run, in order; `doubts` is empty when nothing happened twice or unasked."""
+
+    moments: list[MomentOut]
+    doubts: list[str]
+
+
+def run_out(run: Run) -> dict[str, Any]:
+    """A run as a list tells it."""
+    held = Call.objects.filter(run=run, status="held").order_by("step", "idx") if run.status not in runs.FINAL else []
+    return {
+        "run_id": run.public_id,
+        "thread_id": run.thread.public_id,
+        "agent": run.agent.name,
+        "title": _title(run),
+        "status": run.status,
+        "reason": run.reason,
+        "checkpoint": run.head_seq,
+        "created_at": instant(run.created_at),
+        "ended_at": instant(run.ended_at) if run.ended_at else None,
+        "waiting_for": [call.approval for call in held],
+    }
+
+
+def run_detail(run: Run) -> dict[str, Any]:
+    """A run with its calls, in the order in which they were proposed."""
+    found = Call.objects.filter(run=run).select_related("tool").order_by("step", "idx")
+    return {**run_out(run), "calls": [_call(call) for call in found]}
+
+
+def checkpoint_out(checkpoint: Checkpoint) -> dict[str, Any]:
+    """A checkpoint with its changes. Raises checkpoints.Unreadable."""
+    return {
+        "checkpoint_id": checkpoint.public_id,
+        "number": checkpoint.seq,
+        "kind": checkpoint.kind,
+        "node": checkpoint.node,
+        "next_node": checkpoint.goto,
+        "created_at": instant(checkpoint.created_at),
+        "changes": list(checkpoints.body_of(checkpoint).get("ops", [])),
+    }
+
+
+def timeline_out(run: Run) -> dict[str, Any]:
+    """Everything that happened in a run."""
+    moments = [
+        {"at": instant(each.at), "kind": each.kind, "by": each.by, "facts": each.facts}
+        for each in timeline.moments(run)
+    ]
+    return {"moments": moments, "doubts": timeline.doubts(run)}
+
+
+def instant(moment: datetime) -> str:
+    """A time: UTC, microseconds."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def _title(run: Run) -> str:
+    try:
+        return runs.title_of(run)
+    except Tampered:
+        return ""
+
+
+def _call(call: Call) -> dict[str, Any]:
+    try:
+        result, message = calls.result_of(call), ""
+        value, message = result.value, result.message
+        args = gate.covered(definitions.facts(call.tool), result.args) if call.tool else result.args
+    except (Tampered, canonical.Unrepresentable) as fault:
+        args, value, message = None, None, str(fault)
+    return {
+        "tool_call_id": call.public_id,
+        "step": call.step,
+        "index": call.idx,
+        "name": call.tool_name,
+        "args": args,
+        "status": call.status,
+        "effect": call.effect,
+        "approval_id": call.approval or None,
+        "message": message,
+        "value": value,
+        "attempts": call.attempts.count(),
+        "idempotency_key": call.key,
+    }
