@@ -125,7 +125,7 @@ def _cleared(lease: Lease, call: Call, unsent: bool) -> tuple[Tool, bytes]:
 
 def _write_intent(lease: Lease, call: Call, attempt: Attempt, tool: Tool, args: bytes) -> None:
     leases.prove(lease)
-    attempt.number = Attempt.objects.filter(call=call).count() + 1
+    attempt.number = Attempt.objects.filter(call=call).count() + 1 if call.attempt_id else 1
     attempt.args_digest = canonical.sha256_hex(args)
     attempt.send_deadline = leases.Later(tool.timeout + GRACE)
     _take(call, attempt, args)

@@ -12,12 +12,12 @@ from typing import Any, Final
 from uuid import UUID
 
 from approvals import gate, rows
-from approvals.ledger import canonical, entries, sealing
+from approvals.ledger import canonical, entries, keys, sealing
 from runtime import calls, checkpoints, dispatch, hints, leases, processes, proposals, state
 from runtime.agents import agent as agents
 from runtime.calls import Call
 from runtime.crashpoints import reach
-from runtime.definitions import Agent, AgentVersion, genuine
+from runtime.definitions import AgentVersion, genuine
 from runtime.leases import Lease
 from runtime.runs import Run
 
@@ -54,7 +54,7 @@ def _work(lease: Lease) -> None:
         _end_cancelled(lease)
     except leases.LeaseLost as lost:
         log.warning("%s: fence %d was overtaken. %s", lease.public_id, lease.fence, lost)
-    except (checkpoints.Unreadable, sealing.Tampered) as fault:
+    except (checkpoints.Unreadable, sealing.Tampered, keys.UnknownKey) as fault:
         _stop(lease, to="parked", code="unreadable", reason=str(fault))
     except agents.Unusable as fault:
         _stop(lease, to="parked", code="unusable", reason=str(fault))
@@ -189,11 +189,10 @@ def _ask(agent: agents.Agent, node: str, given: dict[str, Any], results: tuple[a
 
 
 def _agent_of(lease: Lease) -> tuple[str, agents.Agent]:
-    version = AgentVersion.objects.get(pk=lease.version_id)
+    version = AgentVersion.objects.select_related("agent").get(pk=lease.version_id)
     if not genuine(version):
         raise checkpoints.Unreadable("The agent's definition is not as it was written.")
-    name = Agent.objects.values_list("name", flat=True).get(pk=lease.agent_id)
-    return name, agents.build(str(version.kind), version.document)
+    return version.agent.name, agents.build(str(version.kind), version.document)
 
 
 # Endings
