@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 
-from approvals.edits import marks, shapes
+from approvals.edits import limits, marks, money, shapes, view
 from approvals.edits.display import Shown
 from approvals.edits.marks import Segment
+from approvals.edits.posted import wire
 from approvals.edits.table import Argument, below
 from approvals.edits.view import View
 
@@ -59,6 +61,8 @@ class Field:
     changed: bool = False
     faults: list[str] = field(default_factory=list)
     line: int | None = None
+    focus: bool = False
+    new_name: str = ""
 
     @property
     def id(self) -> str:
@@ -74,7 +78,7 @@ class Field:
     def place(self) -> int:
         return int(self.pointer.rpartition("/")[2]) if self.entry else 0
 
-    @property
+    @cached_property
     def label(self) -> str:
         """What people call the field: its title in the schema, else its name in words."""
         title = self.flat.get("title") if not self.entry else None
@@ -96,7 +100,7 @@ class Field:
     def description_rest(self) -> str:
         return self._described[DESCRIPTION_MAX:]
 
-    @property
+    @cached_property
     def _described(self) -> str:
         text = self.flat.get("description")
         return marks.escaped(text.strip()) if isinstance(text, str) else ""
@@ -132,6 +136,70 @@ class Field:
     @property
     def required(self) -> bool:
         return self.view.wanted
+
+    @cached_property
+    def path(self) -> str:
+        """Where the field stands, in words: ``items, entry 2, quantity``."""
+        return view.path(self.pointer)
+
+    @property
+    def labelled(self) -> bool:
+        """Whether there is one control that a label can name."""
+        return self.control in ("text", "lines", "number", "money", "choice", "raw") or self.asks
+
+    @property
+    def asks(self) -> bool:
+        """Whether a secret is being replaced."""
+        return self.control == "secret" and self.posted
+
+    @property
+    def told(self) -> bool:
+        """Whether there is anything to be said below the control."""
+        said = self.faults or self.locked or self.proposed or self.unseen or self.warnings or self.limits
+        return bool(said or self.description or self.control == "secret")
+
+    @property
+    def limits(self) -> str:
+        return limits.words(self.flat) if self.control in ("text", "lines", "number") else ""
+
+    @property
+    def counted(self) -> str:
+        return limits.entries(self.flat, len(self.children))
+
+    @property
+    def unit(self) -> str:
+        return money.symbol(self.code).strip()
+
+    @property
+    def fixed(self) -> tuple[Segment, ...]:
+        return marks.segments(shapes.plain(self.flat["const"]))
+
+    @property
+    def many_lines(self) -> bool:
+        """Whether the text that a secret is replaced with may need more than one line."""
+        return self.control == "secret" and isinstance(self.view.value, str) and "\n" in self.view.value
+
+    @property
+    def wire(self) -> str:
+        """The pointer as it stands in the names of controls."""
+        return wire(self.pointer)
+
+    @property
+    def holder_wire(self) -> str:
+        """The same for the list or the object that the field stands in."""
+        return wire(self.pointer.rpartition("/")[0])
+
+    @property
+    def token(self) -> str:
+        """How an entry is named among those of its list: by the index it had, or ``+``; empty in a closed list."""
+        if not (self.entry and self.removable):
+            return ""
+        return "+" if self.origin is None else self.origin.rpartition("/")[2]
+
+    @property
+    def plain(self) -> bool:
+        """Whether an entry fits a line: one control, and no kinds to choose from."""
+        return not self.wide and self.control not in ("raw", "lines", "locked") and not self.choices
 
     @property
     def whole(self) -> bool:

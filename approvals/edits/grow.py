@@ -59,7 +59,7 @@ def began_here(one: Field) -> bool:
 
 def _grown(sheet: Sheet, slot: Slot, view: View) -> Field:
     state = _state(sheet, slot, view)
-    flat = view.choices[int(state)] if state.isdigit() else view.choices[_preferred(view)] if slot.wanted else view.flat
+    flat = view.choices[int(state)] if state.isdigit() else view.flat
     control = "absent" if state == ABSENT_STATE else _control(sheet, view, flat, state)
     one = Field(slot.pointer, slot.origin, control, view, flat, state, sheet.fields, entry=slot.entry)
     one.removable = slot.removable
@@ -78,8 +78,11 @@ def _state(sheet: Sheet, slot: Slot, view: View) -> str:
         return _first_state(sheet, slot, view)
     if drawn is not None and drawn != sent:
         sheet.posted.spend(slot.pointer)
+    if not sheet.opens(slot.pointer) and sent != _first_state(sheet, slot, view):
+        sheet.refuse(slot.pointer, "locked", sheet.rule)
+        return _first_state(sheet, slot, view)
     if sent == NEW:
-        return str(_preferred(view)) if shapes.kind(view.choices[_preferred(view)]) != "raw" else RAW
+        return str(view.preferred) if shapes.kind(view.choices[view.preferred]) != "raw" else RAW
     if sent == RAW or (sent == ABSENT_STATE and slot.removable):
         return sent
     if is_index(sent) and int(sent) < len(view.choices):
@@ -91,7 +94,7 @@ def _state(sheet: Sheet, slot: Slot, view: View) -> str:
 def _first_state(sheet: Sheet, slot: Slot, view: View) -> str:
     if view.value is ABSENT:
         if slot.entry or (slot.fresh and slot.wanted):
-            return str(_preferred(view)) if _depth(slot.pointer) <= DEPTH_MAX else RAW
+            return str(view.preferred) if _depth(slot.pointer) <= DEPTH_MAX else RAW
         return ABSENT_STATE
     if view.fit is None or shapes.kind(view.flat) == "raw":
         return RAW
@@ -102,12 +105,6 @@ def _first_state(sheet: Sheet, slot: Slot, view: View) -> str:
 
 def _depth(pointer: str) -> int:
     return pointer.count("/")
-
-
-def _preferred(view: View) -> int:
-    """The alternative that a new value begins with: the first that is not null."""
-    kinds = [shapes.kind(flat) for flat in view.choices]
-    return next((index for index, kind in enumerate(kinds) if kind != "null"), 0)
 
 
 def _control(sheet: Sheet, view: View, flat: Node, state: str) -> Control:
@@ -203,12 +200,15 @@ def _grow_object(sheet: Sheet, one: Field) -> None:
     base = one.view.value if isinstance(one.view.value, dict) and began_here(one) else {}
     free = sheet.opens(one.pointer)
     one.grows = "member" if free and shapes.is_open(one.flat) else ""
+    one.new_name = sheet.posted.take("k", one.pointer) or ""
     for name in _names(sheet, one, base):
         node, known = shapes.member(one.flat, name)
         wanted = name in shapes.required(one.flat)
         origin = below(one.origin or "", name) if name in base else None
         fresh = one.view.value is ABSENT or not began_here(one)
-        slot = Slot(below(one.pointer, name), origin, name, node, known, wanted, not wanted, fresh=fresh)
+        place = below(one.pointer, name)
+        removable = not wanted and sheet.opens(place)
+        slot = Slot(place, origin, name, node, known, wanted, removable, fresh=fresh)
         if child := grow(sheet, slot):
             (one.absent if _is_gap(child) else one.children).append(child)
 

@@ -44,11 +44,13 @@ def unseen(char: str) -> bool:
 
 def count(text: str) -> int:
     """How many characters of the text cannot be seen."""
-    return sum(map(unseen, _plain_line_ends(text)))
+    return 0 if _is_plain(text) else sum(map(unseen, _plain_line_ends(text)))
 
 
 def segments(text: str) -> tuple[Segment, ...]:
     """The text in pieces, complete: what cannot be seen and what would push the rest out of sight is marked."""
+    if _is_plain(text):
+        return (Segment(text),) if text else ()
     found: list[Segment] = []
     text = _plain_line_ends(text)
     position = 0
@@ -96,6 +98,11 @@ def warnings(text: str) -> tuple[str, ...]:
 
 def _is_selector(char: str) -> bool:
     return "\ufe00" <= char <= "\ufe0f" or "\u180b" <= char <= "\u180f" or "\U000e0100" <= char <= "\U000e01ef"
+
+
+def _is_plain(text: str) -> bool:
+    """Whether a glance is enough: most texts have nothing to mark."""
+    return text.isascii() and text.isprintable() and " " * GAP_OF_SPACES not in text
 
 
 def _plain_line_ends(text: str) -> str:

@@ -21,6 +21,21 @@ NEW, ABSENT_STATE, RAW = "new", "absent", "raw"
 Names = dict[str, list[str]]
 
 
+def wire(pointer: str) -> str:
+    """A pointer as part of a control's name: browsers change the line ends of names as they do those of texts."""
+    return pointer.replace("\r", "~r").replace("\n", "~n")
+
+
+def unwired(sent: Mapping[str, list[str]]) -> Names:
+    """What was sent, with the pointers in its names and in its button as they are."""
+    names = {_unwired(name): list(texts) for name, texts in sent.items()}
+    return {**names, "do": [_unwired(text) for text in names["do"]]} if "do" in names else names
+
+
+def _unwired(text: str) -> str:
+    return text.replace("~r", "\r").replace("~n", "\n")
+
+
 class Posted:
     """The names and texts that were sent, with a note of which of them the form has asked for."""
 
@@ -28,6 +43,7 @@ class Posted:
         self.sent: Names = {name: list(texts) for name, texts in sent.items()}
         self.known = set(ENVELOPE)
         self.parts = _parts(self.sent)
+        self.touched = {below(holder, part) for holder, parts in self.parts.items() for part in parts}
 
     def take(self, letter: str, pointer: str) -> str | None:
         """The text sent under this name, or None. Line ends are as the browser shows them: a line feed each."""
@@ -49,7 +65,8 @@ class Posted:
 
     def spend(self, pointer: str) -> None:
         """Let everything that was sent for this place and below it pass: it belongs to a state that was left."""
-        self.known.update(name for name in self.sent if name[1:2] == ":" and within(name[2:], (pointer,)))
+        if pointer in self.touched:
+            self.known.update(name for name in self.sent if name[1:2] == ":" and within(name[2:], (pointer,)))
 
     def unknown(self) -> list[str]:
         """The names that the form did not ask for."""
@@ -67,6 +84,19 @@ def act(sent: Mapping[str, list[str]], do: str) -> Names:
     if verb in _VERBS:
         _VERBS[verb](names, pointer)
     return names
+
+
+def target(names: Mapping[str, list[str]], do: str) -> str | None:
+    """The pointer of what the button brought into the form, or None. ``names`` are what `act` made of what was sent."""
+    verb, _, pointer = do.partition(":")
+    if verb == "append":
+        return below(pointer, max(len(names.get(f"i:{pointer}", [])) - 1, 0))
+    if verb == "insert":
+        return next(
+            (name[2:] for name in reversed(list(names)) if name[:2] == "s:" and name[2:].startswith(pointer + "/")),
+            None,
+        )
+    return {"add": pointer, "replace": pointer, "as": pointer.partition(":")[2], "reset": pointer}.get(verb)
 
 
 def fault_of(sent: Mapping[str, list[str]], do: str) -> tuple[str, str] | None:

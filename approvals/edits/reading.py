@@ -63,6 +63,7 @@ def read(
 
     Every name that the form did not ask for is refused at its place, and so is one sent twice.
     """
+    sent = posted.unwired(sent)
     do = (sent.get("do") or [""])[-1]
     wants: Wants = "save" if do == "save" else "check" if do == "check" else "draw"
     sheet = Sheet(tool, base, editable, rule, Posted(posted.act(sent, do)), strict=wants != "draw")
@@ -75,6 +76,7 @@ def read(
     if not faults and sheet.strict:
         faults = check(base, value, dict(tool.schema), editable=editable)
     form = Form(root, _attached(root, faults))
+    _focus(root, posted.target(posted.act(sent, do), do) if wants == "draw" else None)
     return Edited(None if faults else value, faults, difference(base, value, tool), wants, form)
 
 
@@ -118,6 +120,14 @@ def _refuse_strangers(sheet: Sheet, root: Field) -> None:
         pointer = _pointer(name)
         locked = next((one.locked for one in root.walk() if one.locked and within(pointer, (one.pointer,))), "")
         sheet.refuse(pointer, "locked" if locked else "form", locked or f"The form has no field {pointer or name}.")
+
+
+def _focus(root: Field, pointer: str | None) -> None:
+    """Point to the first control of what a button brought into the form."""
+    inside = (one for one in root.walk() if pointer is not None and one.pointer and within(one.pointer, (pointer,)))
+    first = next((one for one in inside if one.labelled), None)
+    if first is not None:
+        first.focus = True
 
 
 def _pointer(name: str) -> str:

@@ -11,6 +11,7 @@ from approvals.edits.grow import base_text, began_here
 from approvals.edits.places import ABSENT
 from approvals.edits.sheet import Sheet
 from approvals.ledger import canonical
+from approvals.schemas import words
 
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]*)")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
@@ -117,7 +118,9 @@ def _choice(one: Field) -> Any:
     for value in values:
         if shapes.written(value) == one.text:
             return value
-    raise Unfit("enum", "Choose one of the options.")
+    if not one.text:
+        raise Unfit("enum", "Choose one of the options.")
+    raise Unfit("enum", f"Must be {words.any_of([shapes.plain(value) for value in values])}.")
 
 
 def _line_ends(text: str, before: Any) -> str:

@@ -11,9 +11,10 @@ from approvals import masks
 from approvals.edits import display, marks, money, shapes
 from approvals.edits.display import Shown
 from approvals.edits.fitting import fit
-from approvals.edits.places import ABSENT, at, below
+from approvals.edits.places import ABSENT, at, below, is_index
 from approvals.edits.shapes import Node
 from approvals.edits.unfolding import alternatives
+from approvals.ledger import canonical
 
 
 @dataclass(frozen=True)
@@ -47,12 +48,18 @@ class View:
     @cached_property
     def fit(self) -> int | None:
         """Which of the choices the value is an example of."""
-        return fit(self.tool.schema, self.choices, self.value)
+        return None if self.value is ABSENT else fit(self.tool.schema, self.choices, self.value)
+
+    @property
+    def preferred(self) -> int:
+        """The choice that a new value begins with: the first that is not null."""
+        kinds = [shapes.kind(flat) for flat in self.choices]
+        return next((index for index, kind in enumerate(kinds) if kind != "null"), 0)
 
     @property
     def flat(self) -> Node:
         """The schema of this place as it applies to the value."""
-        return self.choices[self.fit or 0]
+        return self.choices[self.preferred if self.fit is None else self.fit]
 
     @cached_property
     def covered(self) -> str | None:
@@ -107,6 +114,12 @@ def ordered(flat: Node, value: Mapping[str, Any]) -> list[str]:
     """The names of an object's members as people read them: required, other declared ones, the rest by name."""
     declared = [name for name in shapes.names(flat) if name in value]
     return declared + sorted(name for name in value if name not in set(declared))
+
+
+def path(pointer: str) -> str:
+    """A pointer in words, for those who hear it: ``items, entry 2, quantity``."""
+    parts = canonical.split(pointer)
+    return ", ".join(f"entry {int(part) + 1}" if is_index(part) else marks.escaped(part) for part in parts)
 
 
 def secrets(args: Any, tool: Tool) -> tuple[str, ...]:
