@@ -71,10 +71,11 @@ class Stack:
         say: Callable[[str], None] = lambda line: None,
     ) -> None:
         self.log, self.port, self.servers, self.say = home / "log", port, servers, say
-        path = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)))
-        inherited = {name: value for name, value in os.environ.items() if name != "PLACET_PROCESS"}
-        self.environment = {**inherited, "PLACET_HOME": str(home), "PATH": path, "PYTHONUNBUFFERED": "1"}
-        self.environment |= {"DJANGO_SETTINGS_MODULE": "runtime.settings", **environment, "PORT": str(port)}
+        wanted = {**os.environ, "DJANGO_SETTINGS_MODULE": "runtime.settings", **environment}
+        path = os.pathsep.join((str(Path(sys.executable).parent), wanted.get("PATH", os.defpath)))
+        own_words = {"PLACET_HOME": str(home), "PATH": path, "PYTHONUNBUFFERED": "1", "PORT": str(port)}
+        self.environment = {**wanted, **own_words}
+        self.environment.pop("PLACET_PROCESS", None)
         own = [Child(name, argv) for name, argv in commands().items()]
         self.children = {child.name: child for child in (*extra, *own)}
 
@@ -155,7 +156,7 @@ class Stack:
         except (OSError, ValueError):
             return {}
 
-    def wait_healthy(self, seconds: float = 60, watch: bool = False) -> bool:
+    def wait_healthy(self, seconds: float = 120, watch: bool = False) -> bool:
         """Wait until /healthz is 200; with `watch`, what falls meanwhile is started again."""
 
         def healthy() -> bool:

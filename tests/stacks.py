@@ -27,7 +27,7 @@ def stack(committed_db: str, broker: redis.Redis) -> Iterator[Stack]:
     home = SERVERS.home / f"stack-{next(_numbers)}"
     home.mkdir()
     extra, allowed = of_the_demo(home)
-    addresses = {**SERVERS.environment(committed_db), "PLACET_ALLOW_ADDRESSES": allowed}
+    addresses = {**SERVERS.environment(committed_db), "PLACET_ALLOW_ADDRESSES": allowed, "PLACET_LOG_LEVEL": "INFO"}
     whole = Stack(home, {**os.environ, **addresses}, port=free_port(), extra=extra, servers=SERVERS)
     try:
         yield whole
