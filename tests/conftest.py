@@ -10,6 +10,7 @@ import socket
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import hypothesis
 import pytest
 import redis
 from django.conf import settings
@@ -18,6 +19,12 @@ from tests import databases, threads
 from tests.throwaway import SERVERS, clean
 
 pytest_plugins = ["tests.sites", "tests.browsers", "tests.stacks", "tests.cases"]
+
+# Generated examples are the same in every run, and a busy machine makes none of them fail.
+hypothesis.settings.register_profile(
+    "placet", deadline=None, derandomize=True, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("placet")
 
 
 @pytest.fixture(scope="session")

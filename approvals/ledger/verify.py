@@ -14,7 +14,9 @@ from django.db import connection
 
 from approvals import rows
 from approvals.ledger import canonical, keys
-from approvals.ledger.entries import HANDOVER, genesis, hash_after
+from approvals.ledger.entries import HANDOVER, Chain, genesis, hash_after
+
+_AT_ONCE = 200
 
 CHECKS: list[Callable[[UUID], Iterable[str]]] = []
 """Further questions about a workspace, asked by `verify_workspace`: each gives a sentence for whatever is wrong."""
@@ -42,16 +44,23 @@ class Verdict:
 
 
 def verify_workspace(workspace_id: UUID, *, chain: str | None = None) -> Iterator[Verdict]:
-    """A verdict for every chain of the workspace, or for the one named; then one for what belongs to no chain."""
-    with rows.within(workspace_id), connection.chunked_cursor() as cursor:
-        named = "" if chain is None else " AND c.name = %s"
-        wanted: list[Any] = [workspace_id] if chain is None else [workspace_id, chain]
-        cursor.execute(f"{_CHAINS}{named} ORDER BY c.name, c.id, e.seq", wanted)
-        lines = (_Line(*line) for batch in iter(lambda: cursor.fetchmany(500), []) for line in batch)
-        for _, of_one in groupby(lines, key=lambda line: line.chain_id):
-            yield _of_chain(of_one)
+    """A verdict for every chain of the workspace, or for the one named; then one for what belongs to no chain.
+
+    Holds no transaction between two verdicts.
+    """
+    chains = Chain.objects.filter(workspace_id=workspace_id, **({} if chain is None else {"name": chain}))
+    keys_of_chains = list(chains.order_by("name", "id").values_list("id", flat=True))
+    for start in range(0, len(keys_of_chains), _AT_ONCE):
+        yield from _of_chains(workspace_id, keys_of_chains[start : start + _AT_ONCE])
     if chain is None:
         yield _of_workspace(workspace_id)
+
+
+def _of_chains(workspace_id: UUID, wanted: list[UUID]) -> list[Verdict]:
+    with rows.within(workspace_id), connection.chunked_cursor() as cursor:
+        cursor.execute(_CHAINS, [wanted])
+        lines = (_Line(*line) for batch in iter(lambda: cursor.fetchmany(500), []) for line in batch)
+        return [_of_chain(of_one) for _, of_one in groupby(lines, key=lambda line: line.chain_id)]
 
 
 class _Line(NamedTuple):
@@ -78,7 +87,8 @@ class _Line(NamedTuple):
 _CHAINS = """
     SELECT c.id, c.workspace_id, c.name, c.seq, c.hash, c.mac,
            e.id, e.workspace_id, e.seq, e.kind, e.body, e.prev, e.hash, e.mac, e.at
-    FROM approvals_chain c LEFT JOIN approvals_entry e ON e.chain_id = c.id WHERE c.workspace_id = %s
+    FROM approvals_chain c LEFT JOIN approvals_entry e ON e.chain_id = c.id WHERE c.id = ANY(%s)
+    ORDER BY c.name, c.id, e.seq
 """
 _ORPHANS = """
     SELECT count(*) FROM approvals_entry e WHERE e.workspace_id = %s
@@ -147,7 +157,7 @@ class _Walk:
             return
         for name, value in _columns(line).items():
             if document.get(name) != value:
-                yield f"its {name} is {value} in the table and {document.get(name)} in the entry."
+                yield f"its {name} is {value} in the table and {str(document.get(name))[:80]} in the entry."
         if line.kind == HANDOVER:
             yield from self._handover(document)
 

@@ -61,7 +61,7 @@ FAULTS = [
     ("IN-E54", fields(), [], [("", "type")]),
     ("IN-E55", fields(a={"maxLength": 10}), {"a": "\U0001f469\u200d\U0001f680" * 10}, [("/a", "maxLength")]),
     ("IN-E56", fields(a={"contentEncoding": "base64"}), {"a": "not base64!"}, [("/a", "contentEncoding")]),
-    ("BD-5", fields(a={}) | {"required": ["a", "b/c"]}, {}, [("/a", "required"), ("/b~1c", "required")]),
+    ("JS-6", fields(a={}) | {"required": ["a", "b/c"]}, {}, [("/a", "required"), ("/b~1c", "required")]),
     (
         "JS-6",
         NEAR,
