@@ -1,8 +1,8 @@
-"""A run as its page tells it: steps with their calls, people and machine in one column, out of checkpoints and ledger."""
+"""A run as its page tells it: steps with their calls, people and machine in one column."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
@@ -68,15 +68,22 @@ class Use:
         return f"allowed by rule {self.rule}" if self.rule else ""
 
     @property
-    def took(self) -> float | None:
-        """Seconds of the last attempt."""
+    def ended(self) -> str:
+        """What became of it, with the seconds of the last attempt."""
+        word = WORDS[self.call.status]
         last = self.attempts[-1] if self.attempts else None
-        return (last.ended_at - last.created_at).total_seconds() if last and last.ended_at else None
+        if last is None or last.ended_at is None or self.call.status not in {"executed", "failed"}:
+            return "" if self.call.status == "refused" else word
+        return f"{word} in {(last.ended_at - last.created_at).total_seconds():.1f} s"
+
+    @property
+    def tone(self) -> str:
+        return {"executed": "done", "failed": "danger", "unknown": "waiting"}.get(self.call.status, "")
 
 
 @dataclass
 class Event:
-    """One line of the page. ``kind`` names the words that the template has for it; ``extra`` a yes told in the same line."""
+    """One line of the page. ``kind`` names the words that the template has, ``approved`` a yes in the same line."""
 
     kind: str
     when: datetime | None
@@ -95,7 +102,7 @@ class Event:
     def node(self) -> str:
         """The step's name in words."""
         name = self.checkpoint.node if self.checkpoint else ""
-        return name.replace("_", " ").replace("-", " ").strip().capitalize()
+        return "" if name.isdigit() else name.replace("_", " ").replace("-", " ").strip().capitalize()
 
 
 class Narrative:
@@ -134,10 +141,12 @@ class Narrative:
             kind = _kind(entry)
             if kind in SILENT:
                 continue
-            who = self.name(str(entry.get("by", "")))
             use = self.uses.get(str(entry.get("subject") or entry.get("call") or ""))
+            if _told_by_step(kind, entry, use):
+                continue
+            who = self.name(str(entry.get("by", "")))
             when = parse_datetime(str(entry["at"]))
-            yield Event(kind, when, who, _initials(who), TONES.get(kind, ""), use=use, entry=entry)
+            yield Event(kind, when, who, who[:1].upper(), TONES.get(kind, ""), use=use, entry=entry)
 
     def _now(self) -> Iterator[Event]:
         run = self.run
@@ -152,7 +161,7 @@ class Narrative:
     def name(self, by: str) -> str:
         """The person behind a public id; nothing for the machine."""
         key = rows.parse_id("per", by)
-        return self.names.get(key, "Somebody") if key else ""
+        return self.names.get(key, "Somebody").split()[0] if key else ""
 
     @property
     def version(self) -> str:
@@ -197,33 +206,30 @@ def _kind(entry: Entry) -> str:
     return f"outcome.{entry.get('outcome', '')}" if kind == "outcome.reported" else kind
 
 
-def _rules(told: list[Entry]) -> dict[str, str]:
+def _rules(told: Sequence[Entry]) -> dict[str, str]:
     """The rule that applied to each call, by its subject; the last one where an edit raised the bar."""
     return {str(entry["subject"]): str(entry["rule"]) for entry in told if entry.get("rule") and entry.get("subject")}
 
 
-def _people(told: list[Entry], run: Run) -> set[UUID]:
+def _people(told: Sequence[Entry], run: Run) -> set[UUID]:
     ids = {rows.parse_id("per", str(entry.get("by", ""))) for entry in told} | {run.requester_id}
     return {key for key in ids if key}
 
 
 def _merged(events: list[Event]) -> Iterator[Event]:
     """An edit and the yes that it counts as are one line."""
-    last: Event | None = None
+    edit: Event | None = None
     for event in events:
-        if (
-            last is not None
-            and last.kind == "decision.edit"
-            and event.kind == "decision.approve"
-            and last.who == event.who
-        ):
-            last.approved = True
-            last = None
+        if edit is not None and event.kind == "decision.approve" and event.who == edit.who:
+            edit.approved = True
+            edit = None
             continue
-        last = event
+        edit = event if event.kind == "decision.edit" else None
         yield event
 
 
-def _initials(name: str) -> str:
-    words = name.split()
-    return (words[0][0] + (words[-1][0] if len(words) > 1 else "")).upper() if words else ""
+def _told_by_step(kind: str, entry: Entry, use: Use | None) -> bool:
+    """Whether the line of the step says it: that a call was sent once, and that one which nobody was asked about ran."""
+    if kind == "call.intended":
+        return entry.get("attempt") == 1
+    return kind == "outcome.executed" and use is not None and not use.call.approval

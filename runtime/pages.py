@@ -22,8 +22,8 @@ from runtime import calls, checkpoints
 from runtime import runs as run_rows
 from runtime.calls import Call
 from runtime.definitions import Agent
-from runtime.runs import Run
 from runtime.narrative import Narrative, use_of
+from runtime.runs import Run
 
 P = ParamSpec("P")
 
@@ -51,7 +51,7 @@ class Visit(HttpRequest):
 
 
 def member(view: Callable[Concatenate[Visit, P], HttpResponse]) -> Callable[..., HttpResponse]:
-    """Let in members of the workspace alone; to others it does not exist. What changes something comes from our pages."""
+    """Let in members of the workspace alone; to others it does not exist. Forms come from our own pages."""
 
     @wraps(view)
     def enter(request: Any, slug: str, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
@@ -184,7 +184,7 @@ def _state(run: Run) -> dict[str, Any]:
 @require_POST
 @member
 def stop(request: Visit, run_id: str) -> HttpResponse:
-    """End the run at the word of someone who operates its agent: what it still asks is withdrawn, nothing more is sent."""
+    """End the run, for those who operate its agent: what it still asks is withdrawn, nothing more is sent."""
     found = _run_of(request, run_id)
     if not gate.may(request.user, "operate", found.agent):
         return render(request, "403.html", status=403)

@@ -19,6 +19,9 @@ window.addEventListener('pageshow', (event) => {
 });
 
 document.addEventListener('change', (event) => {
+  if (event.target.matches('[data-redraw]')) {
+    event.target.form.requestSubmit(event.target.closest('.line').querySelector('button[value="draw"]'));
+  }
   const form = event.target.closest('form[data-narrow]');
   if (form && event.target.matches('select, input[type="date"]')) form.requestSubmit();
 });

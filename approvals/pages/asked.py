@@ -206,7 +206,9 @@ class Asked:
     def told(self) -> SafeString | str:
         """The status line of what is settled: who, when, and what it means."""
         approval, when = self.approval, moment(self.approval.decided_at, "at")
-        names = joined(sorted((self.name(vote["person"]) for vote in self.votes), key="You".__eq__)).replace(" You", " you")
+        names = joined(sorted((self.name(vote["person"]) for vote in self.votes), key="You".__eq__)).replace(
+            " You", " you"
+        )
         if self.state in {"running", "executed", "failed", "unknown"}:
             ran = format_html(" · ran at {}", moment(approval.outcome_at, "second")) if self.state == "executed" else ""
             return (

@@ -59,7 +59,8 @@ def own_site(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpRespons
 def approval_of(visit: Visit, public_id: str) -> Approval:
     """The approval of this id in the visitor's workspace. Raises Http404 alike for a foreign, unknown, malformed id."""
     key = rows.parse_id(Approval.PREFIX, public_id)
-    found = Approval.objects.select_related("requester", "decided_by").filter(workspace=visit.workspace, pk=key).first()
+    known = Approval.objects.select_related("requester", "decided_by").filter(workspace=visit.workspace)
+    found = known.filter(pk=key).first() if key else None
     if found is None:
         raise Http404
     return found

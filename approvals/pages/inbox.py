@@ -193,7 +193,7 @@ class Reader:
             return Q(pk__in=[])
         own = Q(requester=self.person, rule__prevent_self_review=True)
         edited = Revision.objects.filter(approval=OuterRef("pk"), number=OuterRef("revision"), editor=self.person)
-        return Q(teams__overlap=self.teams) & ~own & ~(Q(rule__editor_may_approve=False) & Exists(edited))
+        return Q(teams__overlap=self.teams) & ~own & ~(Q(rule__editor_may_approve=False) & Q(Exists(edited)))
 
     def _votes(self) -> QuerySet[Decision]:
         given = Decision.objects.filter(approval=OuterRef("pk"), revision=OuterRef("revision"), person=self.person)
