@@ -13,6 +13,7 @@ from typing import Any
 import jsonschema
 from jsonschema import validators
 from jsonschema.exceptions import ValidationError
+from referencing import Registry
 from referencing.jsonschema import specification_with
 
 from approvals.schemas import keywords
@@ -104,30 +105,30 @@ def _descend(
             yield error
 
 
-def _ours(base: Any) -> Any:
+def ours(base: Any, **changed: Keyword) -> Any:
+    """A draft of jsonschema's with our keywords in place of its own."""
     replaced = {name: keyword for name, keyword in keywords.REPLACED.items() if name in base.VALIDATORS}
-    known = {**base.VALIDATORS, **replaced, "contentEncoding": keywords.content_encoding}
+    known = {**base.VALIDATORS, **replaced, "contentEncoding": keywords.content_encoding, **changed}
     dialect: Any = validators.extend(base, {name: _counted(name, keyword) for name, keyword in known.items()})  # type: ignore[no-untyped-call]
     dialect.evolve, dialect.descend = _evolve, _descend
     return dialect
 
 
-def _lenient(dialect: Any) -> Any:
-    """The same without formats: for metaschemas, where what a reference looks like is no reason to refuse a tool."""
-    lenient: Any = validators.extend(dialect, {"format": lambda *_: iter(())})  # type: ignore[no-untyped-call]
-    lenient.evolve, lenient.descend = _evolve, _descend
-    return lenient
+def alone(dialect: Any, uri: str, schema: Any) -> Any:
+    """A validator that knows this schema and no other: whatever leads out of it is unresolvable."""
+    resolver: Any = Registry().resolver_with_root(specification_with(uri).create_resource(schema))
+    return dialect(schema=schema, registry=Registry(), _resolver=resolver)
 
 
 NEWEST = "https://json-schema.org/draft/2020-12/schema"
-DIALECTS: dict[str, Any] = {
-    NEWEST: _ours(jsonschema.Draft202012Validator),
-    "https://json-schema.org/draft/2019-09/schema": _ours(jsonschema.Draft201909Validator),
-    "http://json-schema.org/draft-07/schema": _ours(jsonschema.Draft7Validator),
-    "http://json-schema.org/draft-06/schema": _ours(jsonschema.Draft6Validator),
-    "http://json-schema.org/draft-04/schema": _ours(jsonschema.Draft4Validator),
+BASES: dict[str, Any] = {
+    NEWEST: jsonschema.Draft202012Validator,
+    "https://json-schema.org/draft/2019-09/schema": jsonschema.Draft201909Validator,
+    "http://json-schema.org/draft-07/schema": jsonschema.Draft7Validator,
+    "http://json-schema.org/draft-06/schema": jsonschema.Draft6Validator,
+    "http://json-schema.org/draft-04/schema": jsonschema.Draft4Validator,
 }
-METASCHEMAS = {uri: _lenient(dialect) for uri, dialect in DIALECTS.items()}
+DIALECTS = {uri: ours(base) for uri, base in BASES.items()}
 REF_STANDS_ALONE = frozenset(uri for uri in DIALECTS if "/draft-0" in uri)
 """The drafts in which what stands beside ``$ref`` is ignored."""
 

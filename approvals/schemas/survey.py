@@ -6,15 +6,13 @@ from collections import Counter, deque
 from collections.abc import Iterator
 from typing import Any
 
-from jsonschema.exceptions import ValidationError
-from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]
 from referencing.exceptions import Unresolvable
 from referencing.jsonschema import specification_with
 
 from approvals.ledger import canonical
-from approvals.schemas import looseness, words
+from approvals.schemas import looseness, metaschemas, words
 from approvals.schemas.budgets import OverBudget, limited
-from approvals.schemas.dialects import METASCHEMAS, NEWEST, REF_STANDS_ALONE, REFERENCES, uri_of
+from approvals.schemas.dialects import NEWEST, REF_STANDS_ALONE, REFERENCES, uri_of
 from approvals.schemas.looseness import Warning_
 from approvals.schemas.validation import validator_of
 
@@ -54,12 +52,7 @@ def survey(schema: dict[str, Any], pointer: str) -> list[Warning_]:
 
 
 def _meets_metaschema(schema: dict[str, Any], pointer: str) -> None:
-    dialect = METASCHEMAS[uri_of(schema) or NEWEST]
-    metaschema = dict(dialect.META_SCHEMA)
-    specification = specification_with(metaschema.get("$id") or metaschema["id"])
-    resolver: Any = REGISTRY.resolver_with_root(specification.create_resource(metaschema))
-    validator = dialect(schema=metaschema, registry=REGISTRY, _resolver=resolver)
-    error: ValidationError | None = next(validator.iter_errors(schema), None)
+    error = metaschemas.fault(schema)
     if error is not None:
         at = pointer + canonical.join(list(error.absolute_path))
         raise Inadmissible(at, "metaschema", f"This is no JSON Schema: {words.message(error, secret=False)}")

@@ -8,15 +8,13 @@ from itertools import islice
 from typing import Any
 
 from jsonschema.exceptions import ValidationError
-from referencing import Registry
 from referencing.exceptions import Unresolvable
-from referencing.jsonschema import specification_with
 
 from approvals import masks
 from approvals.ledger import canonical
 from approvals.schemas import words
 from approvals.schemas.budgets import OverBudget, limited
-from approvals.schemas.dialects import DIALECTS, NEWEST, uri_of
+from approvals.schemas.dialects import DIALECTS, NEWEST, alone, uri_of
 
 MOST_FAULTS = 50
 
@@ -50,10 +48,9 @@ def validate(schema: dict[str, Any], args: Any) -> tuple[Fault, ...]:
 
 
 def validator_of(schema: dict[str, Any]) -> Any:
-    """A validator that knows this schema and no other: whatever leads out of it is unresolvable."""
+    """A validator in the schema's dialect."""
     uri = uri_of(schema) or NEWEST
-    resolver: Any = Registry().resolver_with_root(specification_with(uri).create_resource(schema))
-    return DIALECTS[uri](schema=schema, registry=Registry(), _resolver=resolver)
+    return alone(DIALECTS[uri], uri, schema)
 
 
 def _fault(pointer: str, error: ValidationError) -> Fault:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import jsonschema
 import jsonschema_rs
 import pytest
 from hypothesis import given, settings
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from approvals import schemas
 from approvals.ledger import canonical
+from approvals.schemas import budgets, metaschemas
 from tests.approvals.ledger.test_reading import JSON
 
 NAMES = st.sampled_from(["a", "b", "c", "a1"])
@@ -128,3 +130,49 @@ def test_any_json_for_a_schema_is_an_answer(value: Any) -> None:
 def test_the_differences_are_meant(schema: Any, value: Any, ours: bool) -> None:
     """IN-E41, IN-E31, IN-E29, IN-E34."""
     assert (schemas.validate(schema, value) == ()) is ours
+
+
+KEYWORDS = st.sampled_from(
+    [
+        "type",
+        "enum",
+        "minimum",
+        "multipleOf",
+        "maxLength",
+        "pattern",
+        "required",
+        "properties",
+        "items",
+        "prefixItems",
+        "anyOf",
+        "not",
+        "$ref",
+        "$defs",
+        "$anchor",
+        "dependentRequired",
+        "dependencies",
+        "uniqueItems",
+        "title",
+        "examples",
+        "if",
+        "$id",
+        "unevaluatedItems",
+        "additionalProperties",
+    ]
+)
+DRAFTS = [jsonschema.Draft202012Validator, jsonschema.Draft201909Validator, jsonschema.Draft7Validator]
+
+
+@pytest.mark.parametrize("draft", DRAFTS)
+@given(st.dictionaries(KEYWORDS, JSON | st.dictionaries(KEYWORDS, JSON, max_size=2), min_size=1, max_size=3))
+def test_a_metaschema_in_one_piece_says_the_same(draft: Any, schema: dict[str, Any]) -> None:
+    """JS-1: as the reference's own check, formats aside."""
+    schema["$schema"] = draft.META_SCHEMA["$schema"]
+    try:
+        draft.check_schema(schema, format_checker=None)
+    except jsonschema.SchemaError:
+        sound = False
+    else:
+        sound = True
+    with budgets.limited():
+        assert (metaschemas.fault(schema) is None) is sound
