@@ -7,6 +7,8 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
 from ninja import NinjaAPI
 from ninja.openapi.docs import DocsBase
 
@@ -19,10 +21,11 @@ class Page(DocsBase):
         described = dict(api.get_openapi_schema())
         context = {
             "api": described["info"],
-            "about": described["info"]["description"].split("\n\n"),
+            "about": _prose(described["info"]["description"]),
             "groups": _groups(described),
             "schemas": list(_schemas(described)),
             "description": self.get_openapi_url(api, kwargs),
+            "base": f"{request.scheme}://{request.get_host()}",
         }
         return render(request, "api/docs.html", context)
 
@@ -42,7 +45,7 @@ def _route(path: str, method: str, route: Mapping[str, Any]) -> dict[str, Any]:
         "method": method.upper(),
         "path": path,
         "summary": route["summary"],
-        "about": route.get("description", "").split("\n\n"),
+        "about": _prose(route.get("description", "")),
         "who": " or ".join(_who(route)),
         "parameters": [
             {
@@ -50,15 +53,21 @@ def _route(path: str, method: str, route: Mapping[str, Any]) -> dict[str, Any]:
                 "place": each["in"],
                 "required": each.get("required", False),
                 "type": _type(each["schema"]),
-                "about": each.get("description") or each["schema"].get("description", ""),
+                "about": _words(each.get("description") or each["schema"].get("description", "")),
             }
             for each in route.get("parameters", [])
         ],
         "body": _name(body) if body else "",
-        "gives": [
-            {"status": code, "type": _type(_content(answer))} for code, answer in sorted(route["responses"].items())
-        ],
+        "gives": [(", ".join(codes), name) for name, codes in _answers(route).items()],
     }
+
+
+def _answers(route: Mapping[str, Any]) -> dict[str, list[str]]:
+    """The statuses by what is answered with them."""
+    found: dict[str, list[str]] = {}
+    for code, answer in sorted(route["responses"].items()):
+        found.setdefault(_type(_content(answer)), []).append(str(code))
+    return found
 
 
 def _who(route: Mapping[str, Any]) -> Iterator[str]:
@@ -77,13 +86,30 @@ def _schemas(described: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         required = set(schema.get("required", []))
         yield {
             "name": name,
-            "about": schema.get("description", ""),
+            "about": _words(schema.get("description", "")),
             "fields": [
-                {"name": key, "type": _type(each), "about": each.get("description", ""), "required": key in required}
+                {
+                    "name": key,
+                    "type": _type(each),
+                    "about": _words(each.get("description", "")),
+                    "needed": key in required,
+                }
                 for key, each in schema.get("properties", {}).items()
             ],
             "values": schema.get("enum", []),
         }
+
+
+def _prose(text: str) -> list[SafeString]:
+    """A text's paragraphs."""
+    return [_words(paragraph) for paragraph in text.split("\n\n")]
+
+
+def _words(text: str) -> SafeString:
+    """Plain text, with what stands between backticks set as code."""
+    shapes = ("{}", '<code class="literal">{}</code>')
+    parts = enumerate(text.split("`"))
+    return format_html_join("", "{}", ((format_html(shapes[index % 2], part),) for index, part in parts))
 
 
 def _name(schema: Mapping[str, Any]) -> str:

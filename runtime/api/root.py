@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from django.http import HttpRequest, HttpResponse
-from ninja import NinjaAPI, Schema
+from ninja import NinjaAPI
 
 from runtime.api import errors
-from runtime.api.access import Credential
 from runtime.api.docs import Page
 from runtime.api.reading import StrictParser
-from runtime.api.shapes import Error
-from runtime.credentials import Caller
 
 ABOUT: Final = """\
 Agents start, read and withdraw runs with their credential: `Authorization: Bearer plk_…`, made by
@@ -33,28 +30,6 @@ api: Final = NinjaAPI(
 errors.install(api)
 api.add_router("", "runtime.api.runs.router")
 api.add_router("", "approvals.api.router")
-
-
-class Me(Schema):
-    """The agent whose credential was sent, and its workspace."""
-
-    agent_id: str
-    agent: str
-    workspace: str
-    workspace_name: str
-
-
-@api.get("/me", auth=Credential(), response={200: Me, 401: Error}, tags=["runs"], operation_id="who_am_i")
-def who_am_i(request: Any) -> Any:
-    """Which agent the credential is of, and the workspace whose name stands in the paths of approvals."""
-    caller: Caller = request.auth
-    workspace = caller.agent.workspace
-    return {
-        "agent_id": caller.public_id,
-        "agent": caller.name,
-        "workspace": workspace.slug,
-        "workspace_name": workspace.name,
-    }
 
 
 def nothing_here(request: HttpRequest, rest: str = "") -> HttpResponse:

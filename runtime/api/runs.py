@@ -11,6 +11,7 @@ from pydantic import ConfigDict
 
 from approvals import rows
 from approvals.ledger import canonical
+from approvals.ledger.sealing import Tampered
 from runtime import checkpoints, runs, state
 from runtime.api import shapes
 from runtime.api.access import Credential
@@ -95,13 +96,22 @@ def _start_key(caller: Caller, given: str) -> str | None:
 
 
 def _same(run: Run, payload: RunIn, caller: Caller, thread: Thread | None) -> bool:
-    """Whether a run was started with just this body."""
-    first = Checkpoint.objects.get(run=run, seq=1)
-    ops = checkpoints.body_of(first)["ops"]
+    """Whether a run was started with just this body, on behalf of the same person."""
+    try:
+        ops = checkpoints.body_of(Checkpoint.objects.get(run=run, seq=1))["ops"]
+        title = runs.title_of(run)
+    except (Unreadable, Tampered) as fault:
+        raise Problem(409, "tampered", str(fault)) from fault
     wanted = state.changes({"input": payload.input}, {}, ())
-    same_title = runs.title_of(run) == (payload.title or caller.name)
-    same_thread = thread is None or run.thread_id == thread.pk
-    return same_title and same_thread and canonical.encode(ops) == canonical.encode(wanted)
+    told = title == (payload.title or caller.name) and run.requester_id == caller.requester_id
+    return told and _same_thread(run, thread) and canonical.encode(ops) == canonical.encode(wanted)
+
+
+def _same_thread(run: Run, thread: Thread | None) -> bool:
+    """Whether the run goes on with this thread or, where none was named, began its own."""
+    if thread is not None:
+        return run.thread_id == thread.pk
+    return not Run.objects.filter(thread=run.thread_id, created_at__lt=run.created_at).exists()
 
 
 def _thread(caller: Caller, thread_id: str) -> Thread:
@@ -113,7 +123,9 @@ def _thread(caller: Caller, thread_id: str) -> Thread:
     return found
 
 
-@router.get("/runs", response={200: shapes.RunPage, (401, 422): shapes.Error}, operation_id="list_runs")
+@router.get(
+    "/runs", response={200: shapes.RunPage, (401, 422): shapes.Error}, summary="List runs", operation_id="list_runs"
+)
 def list_runs(
     request: Any,
     status: Run.Status | None = None,
@@ -132,7 +144,12 @@ def list_runs(
         return {"runs": [shapes.run_out(run) for run in page], "next": following or None}
 
 
-@router.get("/runs/{run_id}", response={200: shapes.RunDetail, (401, 404): shapes.Error}, operation_id="read_run")
+@router.get(
+    "/runs/{run_id}",
+    response={200: shapes.RunDetail, (401, 404): shapes.Error},
+    summary="Read a run",
+    operation_id="read_run",
+)
 def read_run(request: Any, run_id: str) -> Any:
     """A run and its calls: how each ended, what it returned, and the approval that it waits for."""
     return shapes.run_detail(_run(request.auth, run_id))
@@ -141,6 +158,7 @@ def read_run(request: Any, run_id: str) -> Any:
 @router.get(
     "/runs/{run_id}/checkpoints",
     response={200: shapes.CheckpointPage, (401, 404, 409, 422): shapes.Error},
+    summary="List a run's checkpoints",
     operation_id="list_checkpoints",
 )
 def list_checkpoints(
@@ -158,7 +176,10 @@ def list_checkpoints(
 
 
 @router.get(
-    "/runs/{run_id}/timeline", response={200: shapes.Timeline, (401, 404): shapes.Error}, operation_id="run_log"
+    "/runs/{run_id}/timeline",
+    response={200: shapes.Timeline, (401, 404): shapes.Error},
+    summary="Read a run's timeline",
+    operation_id="run_log",
 )
 def run_log(request: Any, run_id: str) -> Any:
     """Everything that happened in a run, in order: steps, questions, votes, edits, attempts, outcomes."""
@@ -168,6 +189,7 @@ def run_log(request: Any, run_id: str) -> Any:
 @router.post(
     "/runs/{run_id}/withdraw",
     response={200: shapes.RunDetail, (400, 401, 404, 409, 415, 422): shapes.Error},
+    summary="Withdraw a run",
     operation_id="withdraw_run",
 )
 def withdraw_run(request: Any, run_id: str, payload: Withdrawal) -> Any:
@@ -179,6 +201,24 @@ def withdraw_run(request: Any, run_id: str, payload: Withdrawal) -> Any:
     if not runs.cancel(run, by=caller.public_id, reason=reason) and not _own(caller).get(pk=run.pk).cancel_by:
         raise Problem(409, "ended", f"The run is {run.status} already.", field="run_id", rule="open")
     return shapes.run_detail(_run(caller, run_id))
+
+
+class Me(Schema):
+    """The agent whose credential was sent, and its workspace."""
+
+    agent_id: str
+    agent: str
+    workspace: str
+    workspace_name: str
+
+
+@router.get("/me", response={200: Me, 401: shapes.Error}, summary="Ask who this is", operation_id="who_am_i")
+def who_am_i(request: Any) -> Any:
+    """Which agent the credential is of, and the workspace whose name stands in the paths of approvals."""
+    caller: Caller = request.auth
+    home = caller.agent.workspace
+    names = {"workspace": home.slug, "workspace_name": home.name}
+    return {"agent_id": caller.public_id, "agent": caller.name, **names}
 
 
 def _own(caller: Caller) -> Any:

@@ -37,6 +37,7 @@ class Command(BaseCommand):
         parser.add_argument("--show", action="store_true", help="say who is there, with passwords, and what to try")
         parser.add_argument("word", nargs="?", choices=["ticket"], help="start one more run")
         parser.add_argument("number", nargs="?", default="T-4471", help="the ticket that the new one is like")
+        parser.add_argument("--without-run", action="store_true", help="write the ticket, and leave the run to others")
         parser.add_argument("--amount", type=int, metavar="CENTS", help="how much its customer asks for")
 
     def handle(self, *_: Any, **options: Any) -> None:
@@ -44,7 +45,7 @@ class Command(BaseCommand):
             if options["show"]:
                 self._show()
             elif options["word"]:
-                self._ticket(options["number"], options["amount"])
+                self._ticket(options["number"], options["amount"], without_run=options["without_run"])
             else:
                 self._set_up()
         except (opening.NotOpen, shop.NoSuchTicket, ValueError) as fault:
@@ -60,11 +61,14 @@ class Command(BaseCommand):
             self.stdout.write(f"{email:<24} {known[email]}   {part}")
         self.stdout.write(f"\n{TRY}")
 
-    def _ticket(self, number: str, amount: int | None) -> None:
+    def _ticket(self, number: str, amount: int | None, *, without_run: bool) -> None:
         if amount is not None and not 0 < amount <= MOST:
             raise CommandError(f"The amount is a whole number of cents from 1 to {MOST:,}.")
         like = shop.ticket(tickets.home(), f"T-{number.removeprefix('T-')}")
         made = shop.add(tickets.home(), like, amount=amount)
+        if without_run:
+            self.stdout.write(made["number"])
+            return
         run = opening.start(made)
         asks = money(made["asks"], made["charge"]["currency"])
         self.stdout.write(f"{run.public_id}: ticket {made['number']}, {made['customer']} asks for {asks}.")

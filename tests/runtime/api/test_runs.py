@@ -46,6 +46,16 @@ def test_the_same_key_with_another_body_is_a_conflict(agent: Api, change: dict[s
     assert Run.objects.count() == 1
 
 
+def test_a_key_is_bound_to_its_thread_and_its_person_too(place: Desk, agent: Api) -> None:
+    """AP-A5: what the body leaves out counts as well."""
+    thread = agent.post("/runs", BODY).json()["thread_id"]
+    agent.post("/runs", BODY | {"thread_id": thread}, Idempotency_Key="k")
+    assert agent.post("/runs", BODY | {"thread_id": thread}, Idempotency_Key="k").status_code == 200
+    assert fault(agent.post("/runs", BODY, Idempotency_Key="k"))[:2] == (409, "key_reused")
+    nobody = machine(place)
+    assert fault(nobody.post("/runs", BODY | {"thread_id": thread}, Idempotency_Key="k"))[:2] == (409, "key_reused")
+
+
 @pytest.mark.parametrize("key", ["k" * 121, "a b", "caf\u00e9"])
 def test_a_key_that_is_none_is_refused(agent: Api, key: str) -> None:
     assert fault(agent.post("/runs", BODY, Idempotency_Key=key)) == (422, "invalid", "Idempotency-Key")

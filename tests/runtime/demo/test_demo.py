@@ -102,6 +102,14 @@ def test_one_more_ticket_is_one_more_run(home: Path) -> None:
     assert Run.objects.count() == len(shop.tickets(home / "demo"))
 
 
+def test_a_ticket_can_be_written_for_a_run_that_somebody_else_starts(home: Path) -> None:
+    call_command("demo", stdout=StringIO())
+    before, said = Run.objects.count(), StringIO()
+    call_command("demo", "ticket", without_run=True, stdout=said)
+    assert shop.ticket(home / "demo", said.getvalue().strip())["customer"] == "Brightwater Interiors"
+    assert Run.objects.count() == before
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [(("ticket", "T-1"), "no ticket"), (("ticket", "T-4466", "--amount", "0"), "whole number of cents")],
