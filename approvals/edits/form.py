@@ -72,11 +72,7 @@ class Field:
     @property
     def key(self) -> tuple[Segment, ...]:
         """The literal name, every invisible character marked; for an entry of a list its number, counted from 1."""
-        return marks.segments(f"entry {self.place + 1}" if self.entry else self.view.name)
-
-    @property
-    def place(self) -> int:
-        return int(self.pointer.rpartition("/")[2]) if self.entry else 0
+        return marks.segments(self.view.called)
 
     @cached_property
     def label(self) -> str:
@@ -84,7 +80,7 @@ class Field:
         title = self.flat.get("title") if not self.entry else None
         if isinstance(title, str) and title.strip():
             return marks.escaped(title.strip())
-        return f"Entry {self.place + 1}" if self.entry else marks.escaped(self.view.name)
+        return self.view.called.capitalize() if self.entry else marks.escaped(self.view.name)
 
     @property
     def speaks(self) -> bool:

@@ -20,7 +20,7 @@ ONE_LINE_MAX = 80
 def grow(sheet: Sheet, slot: Slot) -> Field | None:
     """The field of a place with all fields below it; None for a locked place where there is nothing."""
     base = at(sheet.base, slot.origin)
-    view = View(sheet.tool, sheet.base, slot.pointer, slot.name, slot.node, base, slot.known, slot.wanted)
+    view = View(sheet.tool, sheet.base, slot.pointer, slot.name, slot.node, base, slot.known, slot.wanted, slot.index)
     locked = sheet.lock(view)
     if locked and base is ABSENT:
         return None
@@ -28,7 +28,15 @@ def grow(sheet: Sheet, slot: Slot) -> Field | None:
     sheet.room -= 1
     if locked:
         return Field(
-            slot.pointer, slot.origin, "locked", view, view.flat, "", sheet.fields, locked=locked, entry=slot.entry
+            slot.pointer,
+            slot.origin,
+            "locked",
+            view,
+            view.flat,
+            "",
+            sheet.fields,
+            locked=locked,
+            entry=slot.index is not None,
         )
     return _grown(sheet, slot, view)
 
@@ -61,7 +69,7 @@ def _grown(sheet: Sheet, slot: Slot, view: View) -> Field:
     state = _state(sheet, slot, view)
     flat = view.choices[int(state)] if state.isdigit() else view.flat
     control = "absent" if state == ABSENT_STATE else _control(sheet, view, flat, state)
-    one = Field(slot.pointer, slot.origin, control, view, flat, state, sheet.fields, entry=slot.entry)
+    one = Field(slot.pointer, slot.origin, control, view, flat, state, sheet.fields, entry=slot.index is not None)
     one.removable = slot.removable
     if control == "absent":
         sheet.posted.spend(slot.pointer)
@@ -93,7 +101,7 @@ def _state(sheet: Sheet, slot: Slot, view: View) -> str:
 
 def _first_state(sheet: Sheet, slot: Slot, view: View) -> str:
     if view.value is ABSENT:
-        if slot.entry or (slot.fresh and slot.wanted):
+        if slot.index is not None or (slot.fresh and slot.wanted):
             return str(view.preferred) if _depth(slot.pointer) <= DEPTH_MAX else RAW
         return ABSENT_STATE
     if view.fit is None or shapes.kind(view.flat) == "raw":
@@ -190,7 +198,7 @@ def _grow_list(sheet: Sheet, one: Field) -> None:
         if origin is None and token != "+":
             sheet.refuse(one.pointer, "form", "The form names an entry that was not there. Load the page again.")
         node = shapes.entry(one.flat, place)
-        slot = Slot(below(one.pointer, place), origin, one.view.name, node, entry=True, fresh=origin is None)
+        slot = Slot(below(one.pointer, place), origin, one.view.name, node, index=place, fresh=origin is None)
         if child := grow(sheet, slot):
             child.removable = free
             one.children.append(child)

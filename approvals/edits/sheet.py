@@ -72,5 +72,5 @@ class Slot:
     known: bool = True
     wanted: bool = True
     removable: bool = False
-    entry: bool = False
+    index: int | None = None
     fresh: bool = False

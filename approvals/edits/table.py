@@ -10,9 +10,7 @@ from approvals.edits import marks, view
 from approvals.edits.difference import Change, difference, inline_view
 from approvals.edits.display import Shown
 from approvals.edits.marks import Segment
-from approvals.edits.places import within
 from approvals.edits.view import Tool, View
-from approvals.ledger import canonical
 
 LOOK_ALIKE = "Another name here looks the same."
 
@@ -46,18 +44,16 @@ class Argument:
 def table(args: Any, tool: Tool, *, before: Any = None) -> list[Argument]:
     """The rows of these arguments, in the schema's order, the required first, unknown ones last.
 
-    With ``before`` (the arguments they are compared with) rows carry their changes, and what was removed has its row.
+    With ``before`` (the arguments they are compared with) rows carry their changes, and what was removed has its row
+    after the rest of what it stood in.
     """
     changes = difference(before, args, tool) if before is not None else []
-    rows = list(_rows(view.root(tool, args), -1, changes))
-    for change in (change for change in changes if change.kind == "removed"):
-        _insert(rows, change)
-    return rows
+    return list(_rows(view.root(tool, args), -1, _Changes(changes)))
 
 
 def below(place: View) -> list[Argument]:
     """The rows of what stands inside a list or an object; none for anything else."""
-    return [row for child in place.children() for row in _rows(child, 0, [])] if not place.secret else []
+    return [row for child in place.children() for row in _rows(child, 0, _Changes([]))] if not place.secret else []
 
 
 def masked_count(rows: list[Argument]) -> int:
@@ -65,24 +61,42 @@ def masked_count(rows: list[Argument]) -> int:
     return sum(1 for row in rows if row.shown.secret)
 
 
-def _rows(place: View, depth: int, changes: list[Change], *warnings: str) -> Iterator[Argument]:
-    in_one = None if any(change.under == place.pointer for change in changes) else inline_view(place)
+class _Changes:
+    """Changes by the place that shows them."""
+
+    def __init__(self, changes: list[Change]) -> None:
+        self.at = {change.pointer: change for change in changes if change.kind != "removed"}
+        self.gone: dict[str, list[Change]] = {}
+        for change in changes:
+            self.gone.setdefault(change.under, []).extend([change] if change.kind == "removed" else [])
+
+
+def _rows(place: View, depth: int, changes: _Changes, *warnings: str) -> Iterator[Argument]:
+    in_one = None if place.pointer in changes.gone else inline_view(place)
     shown = in_one or place.shown
     if depth >= 0:
-        yield _row(place, shown, depth, changes, warnings)
+        yield _row(place, shown, depth, changes.at.get(place.pointer), warnings)
     if in_one or place.secret:
         return
     twins = view.look_alikes(place.value) if isinstance(place.value, dict) else ()
     for child in place.children():
         yield from _rows(child, depth + 1, changes, *([LOOK_ALIKE] if child.name in twins else []))
+    for gone in changes.gone.get(place.pointer, ()):
+        yield _gone(gone, depth + 1)
 
 
-def _row(place: View, shown: Shown, depth: int, changes: list[Change], warnings: tuple[str, ...]) -> Argument:
-    change = next((one for one in changes if one.pointer == place.pointer and one.kind != "removed"), None)
+def _gone(change: Change, depth: int) -> Argument:
+    """The row of something that was removed."""
+    name = change.name.rpartition(" › ")[2]
+    shown = change.before or Shown("null", ())
+    return Argument(change.pointer, marks.segments(name), depth, shown, change=change)
+
+
+def _row(place: View, shown: Shown, depth: int, change: Change | None, warnings: tuple[str, ...]) -> Argument:
     title = place.flat.get("title")
     return Argument(
         pointer=place.pointer,
-        name=marks.segments(_name(place.pointer, place.name)),
+        name=marks.segments(place.called),
         depth=depth,
         shown=shown,
         title=title if isinstance(title, str) else "",
@@ -90,20 +104,3 @@ def _row(place: View, shown: Shown, depth: int, changes: list[Change], warnings:
         warnings=warnings,
         change=change,
     )
-
-
-def _name(pointer: str, name: str) -> str:
-    """What a row is called: a member by its name, an entry of a list by its number, counted from 1."""
-    last = canonical.split(pointer)[-1]
-    return name if last == name else f"entry {int(last) + 1}"
-
-
-def _insert(rows: list[Argument], change: Change) -> None:
-    """Put the row of a removed argument after the last row of what it stood in."""
-    inside = [index for index, row in enumerate(rows) if within(row.pointer, (change.under,))]
-    depth = next((row.depth + 1 for row in rows if row.pointer == change.under), 0)
-    shown = change.before
-    if shown is not None:
-        name = marks.segments(change.name.rpartition(" › ")[2])
-        removed = Argument(change.pointer, name, depth, shown, change=change)
-        rows.insert(inside[-1] + 1 if inside else len(rows), removed)

@@ -39,6 +39,12 @@ class View:
     value: Any
     known: bool = True
     wanted: bool = False
+    index: int | None = None
+
+    @property
+    def called(self) -> str:
+        """A member by its name, an entry of a list by its number, counted from 1."""
+        return self.name if self.index is None else f"entry {self.index + 1}"
 
     @cached_property
     def choices(self) -> tuple[Node, ...]:
@@ -102,7 +108,7 @@ class View:
 
     def entry(self, flat: Node, index: int) -> View:
         node = shapes.entry(flat, index)
-        return View(self.tool, self.whole, below(self.pointer, index), self.name, node, self.value[index])
+        return View(self.tool, self.whole, below(self.pointer, index), self.name, node, self.value[index], index=index)
 
 
 def root(tool: Tool, args: Any) -> View:

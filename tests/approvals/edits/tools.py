@@ -29,7 +29,7 @@ ODD_TEXTS = [
     "10",
 ]
 ODD_NAMES = ["properties", "type", "items", "a/b", "a~b", "~", "/", "", "0", "a\nb", "x y", "$ref", "$kept", "password"]
-TEXTS = st.text(CHARACTERS, max_size=40) | st.sampled_from([*ODD_TEXTS, "null", "１２", "\u200b"])
+TEXTS = st.text(CHARACTERS, max_size=40) | st.sampled_from([*ODD_TEXTS, "true", "null", "１２", "\u200b"])
 NAMES = st.text(CHARACTERS, min_size=1, max_size=12) | st.sampled_from([*ODD_NAMES, "token", "secret"])
 INTEGERS = st.integers(-(2**53) + 1, 2**53 - 1)
 FLOATS = st.floats(allow_nan=False, allow_infinity=False).map(lambda number: canonical.parse(canonical.encode(number)))
