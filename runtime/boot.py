@@ -41,6 +41,7 @@ class Boot:
         self.asked = threading.Event()
         self.watching = False
         self.servers: Servers | None = None
+        self.own_database = False
         self.stack: Stack | None = None
 
     def run(self) -> int:
@@ -89,9 +90,9 @@ class Boot:
         if self.servers and not given:
             with step("Database") as notes:
                 self.servers.postgres.start()
-                self.servers.postgres.prepare()
                 notes.append(f"PostgreSQL {self.servers.postgres.major}, for demo and development")
             environment |= self.servers.postgres.environment()
+            self.own_database = True
         if self.servers and not os.environ.get("REDIS_URL"):
             with step("Broker") as notes:
                 self.servers.valkey.start()
@@ -102,7 +103,7 @@ class Boot:
     def prepare(self, stack: Stack) -> str:
         """Tables, checks, the demo's people; returns what the demo shows. Raises CannotStart with what went wrong."""
         with (self.home.log / "prepare.log").open("w+") as wrong:
-            running = stack.begin("prepare", stderr=wrong)
+            running = stack.begin("prepare", *(["--roles"] if self.own_database else []), stderr=wrong)
             try:
                 text = follow(running, ("Tables", "Checks", "Demo"))
                 failed = running.wait()

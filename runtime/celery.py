@@ -6,7 +6,8 @@ import os
 from typing import Any
 
 from celery import Celery
-from celery.signals import setup_logging, task_prerun
+from celery.signals import setup_logging, task_prerun, worker_init
+from django.core.checks import run_checks
 from django.db import close_old_connections
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "runtime.settings")
@@ -19,6 +20,13 @@ app.autodiscover_tasks(["runtime"])
 @setup_logging.connect(weak=False)
 def _keep_our_logging(**_: Any) -> None:
     """Celery configures no logging of its own: Django's setup already did."""
+
+
+@worker_init.connect(weak=False)
+def _check(**_: Any) -> None:
+    """Our own checks. Celery would make all of Django's, which import every page (CELERY_SKIP_CHECKS, Procfile)."""
+    if faults := run_checks(tags=["placet"]):
+        raise SystemExit("\n".join(map(str, faults)))
 
 
 @task_prerun.connect(weak=False)

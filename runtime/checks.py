@@ -15,6 +15,8 @@ from django.utils.module_loading import import_string
 
 from approvals.ledger import keys
 
+PLACET = "placet"
+"""The tag of the cheap checks of our own: long-running processes make these alone, and save what the rest imports."""
 ROLES_HINT = "Run the statements that `manage.py roles` prints, then `manage.py migrate`."
 FACTS = """
 SELECT rolsuper, rolbypassrls, current_setting('lock_timeout') = '0' OR
@@ -24,7 +26,7 @@ FROM pg_roles WHERE rolname = current_user
 """
 
 
-@register()
+@register(PLACET)
 def seam_is_connected(app_configs: Any, **_: Any) -> list[CheckMessage]:
     """A decision would be taken and no run would ever hear of it."""
     try:
@@ -34,7 +36,7 @@ def seam_is_connected(app_configs: Any, **_: Any) -> list[CheckMessage]:
     return [] if callable(resolved) else [Error("PLACET_RESOLVED does not name a function.", id="runtime.E001")]
 
 
-@register()
+@register(PLACET)
 def roles_are_apart(app_configs: Any, **_: Any) -> list[CheckMessage]:
     """Application, sweep and (where it is known) owner are three roles."""
     names = list(settings.PLACET_ROLES.values())

@@ -47,8 +47,7 @@ def install(requirements: Path) -> None:
         return
     if not usable:
         make_environment()
-    count = sum("==" in line for line in requirements.read_text().splitlines())
-    say(f"Installing {count} packages into {VENV.name} …")
+    say(f"Installing the packages of {requirements.name} …")
     if not (_with_uv(requirements) or _with_pip(requirements)):
         raise NotInstalled("The packages could not be installed; the lines above say why. Is there a network?")
     stamp.write_text(wanted)
@@ -103,7 +102,12 @@ def _runs(*words: str | Path) -> bool:
 
 
 def _shows(*words: str | Path) -> bool:
-    return subprocess.run(words, cwd=BASE).returncode == 0
+    """Run it and pass on what it says, but for the long list of what was installed."""
+    with subprocess.Popen(words, cwd=BASE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as running:
+        for line in running.stdout or ():
+            if not line.startswith((" + ", " - ", " ~ ")):
+                say(f"  {line.rstrip()}")
+    return running.returncode == 0
 
 
 if __name__ == "__main__":

@@ -73,7 +73,13 @@ class Stack:
         self.log, self.port, self.servers, self.say = home / "log", port, servers, say
         wanted = {**os.environ, "DJANGO_SETTINGS_MODULE": "runtime.settings", **environment}
         path = os.pathsep.join((str(Path(sys.executable).parent), wanted.get("PATH", os.defpath)))
-        own_words = {"PLACET_HOME": str(home), "PATH": path, "PYTHONUNBUFFERED": "1", "PORT": str(port)}
+        own_words = {
+            "PLACET_HOME": str(home),
+            "PATH": path,
+            "PYTHONUNBUFFERED": "1",
+            "MALLOC_ARENA_MAX": "2",
+            "PORT": str(port),
+        }
         self.environment = {**wanted, **own_words}
         self.environment.pop("PLACET_PROCESS", None)
         own = [Child(name, argv) for name, argv in commands().items()]
@@ -204,6 +210,6 @@ def of_the_demo(home: Path) -> tuple[list[Child], str]:
     found = []
     for service in services.services(home):
         free = until(lambda port=service.port: is_free(port), seconds=3)
-        found.append(service if free else services.move_port(home))
+        found.append(service if free else services.move_port(home, service.name))
     children = [Child(service.name, service.argv, dict(service.env)) for service in found]
     return children, ",".join(service.address for service in found)

@@ -7,18 +7,28 @@ import signal
 import subprocess
 import tempfile
 from pathlib import Path
-from typing import Any, Final
-
-import psycopg
+from typing import TYPE_CHECKING, Any, Final
 
 from runtime import roles
 from runtime.children import CannotStart, is_alive, until
 from runtime.embedded import programs
 from runtime.server import Keeper, Server, command_line
 
+if TYPE_CHECKING:
+    import psycopg
+
 DATABASE: Final = "placet"
 ROLES: Final = {"owner": "placet_owner", "application": "placet", "sweep": "placet_sweep"}
-DURABLE: Final = ("shared_buffers=64MB", "max_connections=200", "scram_iterations=512", "log_line_prefix=%m [%p] %q%a ")
+DURABLE: Final = (
+    "max_connections=200",
+    "scram_iterations=512",  # for random passwords of 192 bits
+    "log_line_prefix=%m [%p] %q%a ",
+    # A small machine's memory: no copies for replicas, no helpers for what never happens here.
+    "shared_buffers=32MB",
+    "wal_level=minimal",
+    "max_wal_senders=0",
+    "max_logical_replication_workers=0",
+)
 THROWAWAY: Final = ("fsync=off", "full_page_writes=off", "max_wal_size=256MB", "autovacuum=off")
 
 
@@ -30,7 +40,7 @@ class Postgres(Server):
         self.programs = programs.postgres(place, keeper)
         self.major = programs.major(self.programs, keeper)
         super().__init__(place / f"postgres-{self.major}", log, memory, keeper)
-        self.options = DURABLE if durable else DURABLE + THROWAWAY
+        self.options = (*DURABLE, *(() if durable else THROWAWAY), *(("io_method=sync",) if self.major >= 18 else ()))
 
     def url(self, role: str, database: str = DATABASE) -> str:
         """The address of a database for a role: owner, application, sweep or superuser."""
@@ -44,15 +54,22 @@ class Postgres(Server):
 
     def connect(self, database: str = "postgres") -> psycopg.Connection[Any]:
         """A connection as the superuser of this server, every statement its own transaction."""
+        import psycopg  # here, so that the supervisor of bin/up, which never connects, stays small
+
         return psycopg.connect(self.url("superuser", database), autocommit=True, connect_timeout=5)
 
     def answers(self) -> bool:
+        """Whether it takes connections: the pid file of our own process says `ready`."""
+        pid, _, status = self._pid_file()
+        return pid == self.pid and status == "ready"
+
+    def _pid_file(self) -> tuple[int, int, str]:
+        """Process, port and status as PostgreSQL wrote them; zeros if it did not, or not wholly."""
         try:
-            with self.connect() as connection:
-                found = connection.execute("SHOW data_directory").fetchone()
-                return found is not None and Path(found[0]).resolve() == self.data.resolve()
-        except psycopg.OperationalError:
-            return False
+            lines = (self.data / "postmaster.pid").read_text().splitlines()
+            return int(lines[0]), int(lines[3]), lines[7].strip() if len(lines) > 7 else ""
+        except (FileNotFoundError, IndexError, ValueError):
+            return 0, 0, ""
 
     def launch(self) -> None:
         self._initialise()
@@ -62,20 +79,15 @@ class Postgres(Server):
 
     def attach(self) -> bool:
         """Go on with a postmaster that runs on our data already; clear away the pid file of one that does not."""
-        try:
-            lines = (self.data / "postmaster.pid").read_text().splitlines()
-            pid, self.port = int(lines[0]), int(lines[3])
-        except (FileNotFoundError, IndexError, ValueError):
-            return False
-        ours = is_alive(pid) and self.data.name in command_line(pid)
-        if ours and until(lambda: self.answers() or not is_alive(pid), seconds=10) and is_alive(pid):
-            self.process, self.attached = None, pid
-            return True
+        pid, port, _ = self._pid_file()
+        if pid and is_alive(pid) and str(self.data) in command_line(pid):
+            self.process, self.attached, self.port = None, pid, port
+            if until(lambda: self.answers() or not self.alive(), seconds=10) and self.alive():
+                return True
+            if self.alive():
+                raise CannotStart(f"Another PostgreSQL (process {pid}) is stuck on {self.data}. Stop it first.")
+            self.attached = None
         # It has ended, or the number belongs to a stranger now: PostgreSQL would refuse to start because of it.
-        if ours and is_alive(pid):
-            raise CannotStart(
-                f"Another PostgreSQL (process {pid}) works on {self.data} but does not answer. Stop it first."
-            )
         (self.data / "postmaster.pid").unlink(missing_ok=True)
         return False
 

@@ -1,4 +1,4 @@
-"""`manage.py prepare`: tables, checks and the demo in one process, for bin/up.
+"""`manage.py prepare`: roles, tables, checks and the demo in one process, for bin/up.
 
 One start of Python takes longer than all three together. It begins as the owner of the tables, as `migrate` does, and
 goes on as the application. Each line it writes is JSON: `{"did": STEP}`, at the end `{"text": what the demo shows}`.
@@ -12,9 +12,10 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management import call_command
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connections
 
+from runtime.embedded import Servers
 from runtime.environment import from_process
 
 
@@ -22,7 +23,15 @@ class Command(BaseCommand):
     help = "For bin/up: migrate, check, set the demo up."
     requires_system_checks = ()
 
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--roles", action="store_true", help="make the embedded server's database and roles first")
+
     def handle(self, *args: Any, **options: Any) -> None:
+        if options["roles"]:
+            embedded = Servers(settings.PLACET_HOME).postgres
+            if not embedded.attach():
+                raise CommandError("The embedded database has ended.")
+            embedded.prepare()
         call_command("migrate", interactive=False, verbosity=0)
         self._did("Tables")
         become_the_application()

@@ -18,6 +18,7 @@ log = logging.getLogger(__name__)
 
 class Command(BaseCommand):
     help = "Every two seconds, look for runs that nobody came for and for deadlines that have passed."
+    requires_system_checks = ("placet",)
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--once", action="store_true", help="sweep and repair once, say what was found, and end")
