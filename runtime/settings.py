@@ -27,7 +27,9 @@ PLACET_KEYS = _env.keys("PLACET_KEYS")
 PLACET_RESOLVED = "runtime.calls.resolved"
 PLACET_AGENT_OF = "runtime.credentials.agent_of"
 # Python code that rows may name: tools and graphs exist only if one of these modules registers them.
-PLACET_MODULES = _env.words("PLACET_MODULES", "" if PRODUCTION else "runtime.demo.tickets,runtime.demo.desk")
+PLACET_MODULES = _env.words(
+    "PLACET_MODULES", "" if PRODUCTION else "runtime.demo.tickets,runtime.demo.mail,runtime.demo.desk"
+)
 PLACET_ALLOW_ADDRESSES = _env.addresses("PLACET_ALLOW_ADDRESSES")
 ALLOWED_HOSTS = _env.words("PLACET_HOSTS", "" if PRODUCTION else "localhost,127.0.0.1,[::1]")
 

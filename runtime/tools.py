@@ -63,6 +63,10 @@ class Refused(Exception):
     """Raised by a function tool that did nothing, and will do nothing, with these arguments."""
 
 
+class Unanswered(Exception):
+    """Raised by a function tool that has sent something and does not know what became of it."""
+
+
 # Functions
 
 Function = Callable[[dict[str, Any], Use], Any]
@@ -145,6 +149,8 @@ def _send_function(config: dict[str, Any], args: bytes, use: Use) -> Answer:
         value = known.function(canonical.parse(args), use)
     except Refused as refusal:
         return Answer(FAILED_BEFORE, message=str(refusal), note="The tool refused the call.")
+    except Unanswered as silence:
+        return Answer(LOST, message=str(silence), note="The tool sent it and was not told what became of it.")
     except Exception as error:  # noqa: BLE001 - whatever a tool raises, its effect may have happened
         told = f"The tool raised {type(error).__name__}"
         return Answer(FAILED_AFTER, message=f"{told}: {error}", note=f"{told}.")

@@ -62,17 +62,19 @@ def answer(state: State, results: Results) -> Step:
     if not any(result.tool == "payments.create_refund" for result in results):
         lines.insert(0, "This charge has been given back to you in full before, so there is nothing left to refund.")
     text = "\n\n".join([f"Dear {ticket['customer']},", *lines, "Northwind"])
-    call = ProposedCall(
+    reply = ProposedCall(
         "tickets.reply", {"ticket": ticket["number"], "text": text}, "The customer waits for an answer."
     )
-    return Step(update={"answer": text}, calls=[call], goto="finish")
+    calls = [reply, _copy(ticket, lines)] if ticket["copy_to"] else [reply]
+    return Step(update={"answer": text}, calls=calls, goto="finish")
 
 
 @desk.node
 def finish(state: State, results: Results) -> Step:
-    """End the run, saying whether the customer was answered."""
+    """End the run, saying whether the customer was answered, and what became of a copy."""
     sent = results[0].status == "executed"
-    return _stop("The customer was answered." if sent else f"The customer could not be answered. {results[0].message}")
+    told = "The customer was answered." if sent else f"The customer could not be answered. {results[0].message}".strip()
+    return _stop(" ".join([told, *(_told_of_copy(result) for result in results[1:])]))
 
 
 def money(cents: int, currency: str) -> str:
@@ -94,6 +96,19 @@ def _refund(ticket: State, charge: State, amount: int) -> ProposedCall:
         "note": ticket["note"],
     }
     return ProposedCall("payments.create_refund", args, _thought(ticket, charge, amount))
+
+
+def _copy(ticket: State, lines: list[str]) -> ProposedCall:
+    subject = f"Confirmation for {ticket['customer']}, ticket {ticket['number']}"
+    text = "\n\n".join([f"{ticket['customer']} asked us to send you this for their books.", *lines, "Northwind"])
+    reason = f"{ticket['customer']} asks for a confirmation to {ticket['copy_to']}, an address that is not theirs."
+    return ProposedCall("mail.send", {"to": ticket["copy_to"], "subject": subject, "text": text}, reason)
+
+
+def _told_of_copy(result: CallResult) -> str:
+    if result.status == "executed":
+        return f"A copy went to {result.args['to']}."
+    return f"No copy is known to have gone out. {_sentence(result.message)}".strip()
 
 
 def _thought(ticket: State, charge: State, amount: int) -> str:

@@ -18,7 +18,7 @@ from django.core.management import CommandError, call_command
 
 from approvals import gate
 from runtime import definitions, runs
-from runtime.demo import catalogue, desk, services, shop, tickets
+from runtime.demo import catalogue, desk, mail, services, shop, tickets
 from runtime.demo.payments import secret_bytes
 from runtime.runs import Run
 
@@ -115,7 +115,7 @@ def _tools() -> None:
         for endpoint in catalogue.ENDPOINTS
     ]
     definitions.register_offers(workspace_id, offers, by="system")
-    for function in (tickets.read, tickets.reply):
+    for function in (tickets.read, tickets.reply, mail.send):
         definitions.register_function(workspace_id, function, by="system")
 
 

@@ -21,12 +21,11 @@ FILE: Final = "demo.json"
 
 @dataclass(frozen=True)
 class Service:
-    """A process for the supervisor: run `argv` with `env` added; it listens on `port` and answers at `health`."""
+    """A process for the supervisor: run `argv` with `env` added; it listens on `port` of the loopback."""
 
     name: str
     argv: tuple[str, ...]
     port: int
-    health: str
     env: dict[str, str] = field(repr=False)
 
     @property
@@ -65,14 +64,26 @@ def payments(home: Path) -> Service:
         name="payments",
         argv=(sys.executable, "-m", "runtime.demo.payments"),
         port=port,
-        health=f"http://127.0.0.1:{port}/healthz",
         env={"PAYMENTS_PORT": str(port), "PAYMENTS_SECRET": secret, "PLACET_HOME": str(home)},
+    )
+
+
+def mailbox(home: Path) -> Service:
+    """The mail catcher: its port is drawn once."""
+    port = read(home).get("mailbox", {}).get("port") or free_port()
+    if read(home).get("mailbox") != {"port": port}:
+        remember(home, mailbox={"port": port})
+    return Service(
+        name="mailbox",
+        argv=(sys.executable, "-m", "runtime.demo.mailbox"),
+        port=port,
+        env={"MAILBOX_PORT": str(port), "PLACET_HOME": str(home)},
     )
 
 
 def services(home: Path) -> list[Service]:
     """Every process of the demo, in the order to start them."""
-    return [payments(home)]
+    return [payments(home), mailbox(home)]
 
 
 def move_port(home: Path, name: str) -> Service:

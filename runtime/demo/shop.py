@@ -61,13 +61,13 @@ def add(home: Path, like: dict[str, Any], *, amount: int | None = None) -> dict[
     return made
 
 
-def write(path: Path, text: str, *, mode: int = 0o600) -> None:
+def write(path: Path, text: str | bytes, *, mode: int = 0o600) -> None:
     """Put a file in place whole: a reader or a crash sees the old text or the new one, never half of it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write(text)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(text.encode() if isinstance(text, str) else text)
         file.flush()
         os.fsync(file.fileno())
     draft.replace(path)

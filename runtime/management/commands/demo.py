@@ -25,6 +25,7 @@ What to try
   Dana     approve "Refund €1,240.00 to Halvorsen & Sons": large refunds need two, so it waits for Priya.
   Priya    approve it as well, and open the run to see what came of it.
   Anyone   look at the note of the refund to Tomáš Dvořák: it has a character nobody can see.
+  Dana     read the mail to Kestrel Accounts before it leaves; it arrives in var/mail/.
   Omar     open Runs: the refund to Ines Duarte ran by policy, Mirko Vidal's account was not closed.
   More     manage.py demo ticket --amount 8050     one more refund to decide, in cents
            manage.py run log RUN                   what happened, in order, and with which key"""

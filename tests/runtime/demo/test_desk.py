@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from runtime import tools
 from runtime.agents.agent import CallResult, ProposedCall, Step, check
 from runtime.demo import catalogue, shop
 from runtime.demo.desk import desk, money
@@ -107,6 +108,16 @@ def test_a_refused_wish_beside_a_refund_is_told_with_its_reason() -> None:
     assert "We have not closed your account. An account is closed by a person, never by an agent." in text
 
 
+def test_a_copy_is_proposed_beside_the_answer_and_never_in_its_place() -> None:
+    """AP-P8, AP-X9: who gets it and why is said; a copy that is refused leaves the answer as it was."""
+    run = Played("T-4495", mail__send={"status": "refused", "message": "Ask them to write themselves"})
+    assert run.tools[-2:] == ["tickets.reply", "mail.send"]
+    assert run.proposed("mail.send")["to"] == "ledger@kestrel-accounts.example"
+    told = "The customer was answered. No copy is known to have gone out. Ask them to write themselves."
+    assert run.state["outcome"] == told
+    assert Played("T-4495").state["outcome"].endswith("A copy went to ledger@kestrel-accounts.example.")
+
+
 @pytest.mark.parametrize("tool", ["tickets__read", "payments__get_charge"])
 def test_it_stops_where_it_cannot_look(tool: str) -> None:
     run = Played("T-4471", **{tool: {"status": "failed", "message": "It was sent, and no answer came."}})
@@ -118,9 +129,11 @@ def test_every_proposal_keeps_the_tools_own_schema() -> None:
     """AP-E1: the desk's arguments have the types the payments service asks for, hidden characters and all."""
     import jsonschema
 
-    schema = catalogue.CREATE_REFUND["inputSchema"]
+    schemas = {offer["definition"]["name"]: offer["definition"]["inputSchema"] for offer in catalogue.ENDPOINTS}
+    schemas |= {known.definition["name"]: known.definition["inputSchema"] for known in tools.registered()}
     for ticket in shop.tickets(Path("/nowhere")):
-        jsonschema.validate(Played(ticket["number"]).proposed("payments.create_refund"), schema)
+        for call in Played(ticket["number"]).calls:
+            jsonschema.validate(call.args, schemas[call.tool])
 
 
 def test_cents_are_read_as_money() -> None:
