@@ -62,33 +62,37 @@ def card(summary: str, tool: str, tool_title: str, args: Any, *, secret: Collect
 
 
 def _fill(summary: str, args: Any, secret: Collection[str]) -> tuple[list[Word], list[tuple[str, str, str]]]:
+    """The words, and of each amount or count among them its kind, its text and the name of its argument."""
     words: list[Word] = []
     measures: list[tuple[str, str, str]] = []
     at = 0
     for place in _PLACE.finditer(summary):
         pointer, kind, extra = place.groups()
-        words.append(Word(summary[at : place.start()]))
-        text = _place(pointer, kind, extra, args, secret)
-        words.append(Word(text, given=True))
-        if kind in {"money", "count"} and not _covered(pointer, secret):
-            measures.append((kind, text, canonical.split(pointer)[-1]))
+        value = places.ABSENT if _covered(pointer, secret) else places.at(args, pointer)
+        measure = _measure(kind, value, pointer, extra, args)
+        words += [Word(summary[at : place.start()]), Word(measure or _said(pointer, value, secret), given=True)]
+        if measure:
+            measures.append((str(kind), measure, _name(pointer)))
         at = place.end()
     words.append(Word(summary[at:]))
     return [word for word in words if word.text], measures
 
 
-def _place(pointer: str, kind: str | None, extra: str | None, args: Any, secret: Collection[str]) -> str:
-    if _covered(pointer, secret):
-        return "••••"
-    value = places.at(args, pointer)
-    if value is places.ABSENT:
-        return f"(no {canonical.split(pointer)[-1]})"
+def _measure(kind: str | None, value: Any, pointer: str, extra: str | None, args: Any) -> str | None:
     if kind == "money":
         sibling = canonical.join([*canonical.split(pointer)[:-1], "currency"])
-        return money.readable(value, places.at(args, extra or sibling)) or _literal(value)
-    if kind == "count" and isinstance(value, list | dict):
-        return f"{len(value):,}"
-    return _literal(value)
+        return money.readable(value, places.at(args, extra or sibling))
+    return f"{len(value):,}" if kind == "count" and isinstance(value, list | dict) else None
+
+
+def _said(pointer: str, value: Any, secret: Collection[str]) -> str:
+    if _covered(pointer, secret):
+        return "••••"
+    return f"(no {_name(pointer)})" if value is places.ABSENT else _literal(value)
+
+
+def _name(pointer: str) -> str:
+    return canonical.split(pointer)[-1]
 
 
 def _covered(pointer: str, secret: Collection[str]) -> bool:
