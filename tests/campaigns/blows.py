@@ -1,0 +1,156 @@
+"""Blows: which process is ended when, and how it comes back.
+
+A *point* is a named place in the protocol (`runtime/crashpoints.py`): the worker ends itself there, or stops there
+while another process is ended, or sleeps there until somebody else has done its work. All other blows fall at random.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from runtime.children import until
+from runtime.crashpoints import POINTS
+from runtime.processes import Process
+from runtime.stack import Child, Stack
+from tests.campaigns.furniture import stubbornly
+from tests.campaigns.refunds import Refund
+from tests.campaigns.stage import Stage, tell
+
+OTHERS: Final = ("web", "sweep", "broker", "database")
+VICTIMS: Final = ("runs", *OTHERS)
+LONGEST: Final = 1.5
+"""Seconds after its start within which a refund is hit at random: a little longer than it takes undisturbed."""
+SOON: Final = 40.0
+"""Seconds within which a worker has to come to its point: longer than a lease, since it may have to take a run over."""
+STARTUP: Final = 90.0
+"""Seconds that a worker may take to start, on a machine that is busy with other things."""
+DOWN: Final = 0.3
+SLEEPS: Final = ("step.before", "intent.after", "send.before", "send.after", "result.before")
+
+
+@dataclass(frozen=True)
+class Blow:
+    """One blow: at a point, or after a delay. ``sleep``: the worker is not ended but sleeps until it is overtaken."""
+
+    victim: str
+    point: str = ""
+    delay: float = 0.0
+    sleep: bool = False
+
+    def __str__(self) -> str:
+        how = "asleep" if self.sleep else "killed"
+        return f"{self.victim} {how} " + (f"at {self.point}" if self.point else f"after {self.delay:.2f} s")
+
+    @property
+    def arming(self) -> str:
+        """PLACET_CRASH_AT of the worker."""
+        if not self.point:
+            return ""
+        return self.point if self.victim == "runs" and not self.sleep else f"{self.point}:stop"
+
+
+def plan(rounds: int, rng: random.Random) -> list[Blow]:
+    """So many blows: the worker at every point first, then of the rest two in three at a random moment, a few workers
+    that sleep, and other processes at points. Those with one arming stand together, so that few workers are started."""
+    points = rng.sample(sorted(POINTS), len(POINTS))
+    first = [Blow("runs", point) for point in points[:rounds]]
+    rest = rounds - len(first)
+    sleepers = [Blow("runs", rng.choice(SLEEPS), sleep=True) for _ in range(rest // 12)]
+    pairs = [Blow(victim, point) for victim in OTHERS for point in sorted(POINTS)]
+    others = sorted(rng.sample(pairs, min(len(pairs), rest // 4)), key=lambda blow: blow.point)
+    victims = [victim for _ in range(rest) for victim in rng.sample(VICTIMS, len(VICTIMS))]
+    moments = rest - len(sleepers) - len(others)
+    return [*first, *others, *sleepers, *(Blow(victims[n], delay=rng.uniform(0, LONGEST)) for n in range(moments))]
+
+
+class Striker:
+    """Arms the worker, strikes, and brings back what was ended. In the main thread alone: children die with the thread
+    that started them."""
+
+    def __init__(self, stage: Stage) -> None:
+        self.stack = stage.stack
+        self.armed = ""
+        self.missed: list[str] = []
+
+    def arm(self, arming: str) -> None:
+        """Have a worker that will end or stop itself there; one that is armed so already goes on."""
+        if self.armed == arming and self.stack.alive("runs"):
+            return
+        self.stack.stop("runs")
+        self.stack.children["runs"].env["PLACET_CRASH_AT"] = arming
+        start_worker(self.stack)
+        self.armed = arming
+
+    def strike(self, blow: Blow, refund: Refund) -> None:
+        """Let the blow fall on a refund that has just set off."""
+        if not blow.point:
+            time.sleep(blow.delay)
+            refund.hit(str(blow))
+            self._restart(blow.victim)
+        elif blow.victim == "runs" and not blow.sleep:
+            if not self.stack.wait_until_ended("runs", SOON):
+                self.missed.append(str(blow))
+            refund.hit(str(blow))
+        else:
+            self._while_stopped(blow, refund)
+
+    def _restart(self, victim: str) -> None:
+        self.stack.kill(victim)
+        time.sleep(DOWN)
+        self.stack.start(victim)
+
+    def _while_stopped(self, blow: Blow, refund: Refund) -> None:
+        process = self.stack.children["runs"].process
+        assert process is not None
+        if not until(lambda: stopped(process.pid), seconds=SOON, every=0.01):
+            self.missed.append(str(blow))
+            return
+        refund.hit(str(blow))
+        if blow.sleep:
+            self._overtake(refund)
+        else:
+            self._restart(blow.victim)
+        os.kill(process.pid, signal.SIGCONT)
+        if second := self.stack.children.get("runs-2"):
+            time.sleep(1)
+            self.stack.stop(second.name)
+            del self.stack.children[second.name]
+
+    def _overtake(self, refund: Refund) -> None:
+        """Let a second worker do what the sleeper was at. The sleeper wakes up and believes that it is its turn."""
+        tell("  … until its lease has run out and another has done its work")
+        second = Child("runs-2", self.stack.children["runs"].argv)
+        self.stack.children[second.name] = second
+        start_worker(self.stack, second.name)
+        until(refund.is_over, seconds=90, every=0.2)
+
+    def rest(self) -> None:
+        """Nothing is armed any more, and everything runs."""
+        self.arm("")
+        self.stack.start(*VICTIMS)
+
+
+def start_worker(stack: Stack, name: str = "runs") -> None:
+    """Start a worker and wait until it says that it works, or until it has died of its first run."""
+    before = workers()
+    stack.start(name)
+    until(lambda: bool(stubbornly(workers) - before) or not stack.alive(name), seconds=STARTUP)
+
+
+def workers() -> set[str]:
+    """The names of all workers that have said so."""
+    return set(Process.objects.filter(kind="runs").values_list("name", flat=True))
+
+
+def stopped(pid: int) -> bool:
+    """Whether a process sleeps by SIGSTOP."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "Tt"
+    except OSError:
+        return False
