@@ -67,7 +67,7 @@ def compose(args: dict[str, Any], key: str) -> MIMEText:
     message = MIMEText(args["text"], "plain", "utf-8")
     message["From"] = f"Northwind refund desk <{SENDER}>"
     message["To"] = args["to"]
-    message["Subject"] = Header(args["subject"], "utf-8", header_name="Subject")
+    message["Subject"] = Header(args["subject"], "utf-8", header_name="Subject").encode()
     message["Date"] = formatdate()
     message["Message-ID"] = f"<{key[:32]}@northwind.example>"
     return message
