@@ -80,7 +80,7 @@ def as_role(role: str) -> Any:
         "UPDATE runtime_checkpoint SET schema_version = 2 WHERE seq = 2",  # DU-L11
         "DELETE FROM runtime_checkpoint WHERE seq = 3",  # a gap
         "DELETE FROM runtime_checkpoint WHERE seq = (SELECT max(seq) FROM runtime_checkpoint)",  # a cut tail
-        "UPDATE runtime_checkpoint a SET body = b.body FROM runtime_checkpoint b WHERE a.seq = 2 AND b.seq = 4",  # moved
+        "UPDATE runtime_checkpoint a SET body = b.body FROM runtime_checkpoint b WHERE a.seq = 2 AND b.seq = 4",
         "UPDATE runtime_checkpoint SET body = '' WHERE seq = 2",
         "UPDATE runtime_checkpoint SET mac = set_byte(mac, 9, 0) WHERE seq = 2",
         "UPDATE runtime_checkpoint SET mac = set_byte(mac, 1, 7) WHERE seq = 2",  # a key that is not here
