@@ -180,7 +180,8 @@ def detach(home: Home) -> int:
         said.seek(since)
 
         def ready() -> bool:
-            over = child.poll() is not None or "url" in home.told()
+            told = home.told()  # until the child has the lock, this may be the word of an earlier start
+            over = child.poll() is not None or ("url" in told and told.get("pid") == child.pid)
             print(said.read(), end="", flush=True)
             return over
 
