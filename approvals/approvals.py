@@ -277,9 +277,7 @@ def cancel_open(workspace_id: UUID, chain: str, *, by: str, person: Person | Non
     pending = Approval.objects.filter(workspace_id=workspace_id, chain=chain, status="pending").order_by("pk")
     # All are locked before the first is settled: settling locks the run, and whoever holds a run locks no open approval.
     locked = list(pending.select_for_update())
-    return sum(
-        settle(approval, Approval.Status.CANCELLED, by=by, person=person, message=reason) for approval in locked
-    )
+    return sum(settle(approval, Approval.Status.CANCELLED, by=by, person=person, message=reason) for approval in locked)
 
 
 def report(workspace_id: UUID, chain: str, subject: str, outcome: str, *, note: str, checkpoint_mac: str) -> None:
