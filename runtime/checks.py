@@ -48,7 +48,7 @@ def roles_are_apart(app_configs: Any, **_: Any) -> list[CheckMessage]:
 @register(deploy=True)
 def production_is_strict(app_configs: Any, **_: Any) -> list[CheckMessage]:
     """What Django's own deployment checks do not know of."""
-    faults = []
+    faults: list[CheckMessage] = []
     if settings.PLACET_ENV != "production":
         faults.append(Error("PLACET_ENV is not production.", id="runtime.E003"))
     if "*" in settings.ALLOWED_HOSTS:

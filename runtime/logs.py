@@ -10,7 +10,6 @@ import structlog
 from django.http import HttpRequest, HttpResponse
 from django_structlog.middlewares import RequestMiddleware
 
-LEVELS: Final = ("DEBUG", "INFO", "WARNING", "ERROR")
 QUIET: Final = ("httpx", "httpcore", "asyncio", "kombu", "amqp", "django.db")
 UNSAID: Final = ("/healthz",)  # asked every few seconds for ever
 SHARED: Final[list[structlog.typing.Processor]] = [
@@ -22,7 +21,7 @@ SHARED: Final[list[structlog.typing.Processor]] = [
 ]
 
 
-class RequestLog(RequestMiddleware):  # type: ignore[misc]
+class RequestLog(RequestMiddleware):
     """Logs each request by method and path. The query string stays out: links may carry a token there."""
 
     def prepare(self, request: HttpRequest) -> None:

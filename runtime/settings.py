@@ -7,7 +7,6 @@ from typing import Any
 
 from csp.constants import NONE, SELF
 
-from runtime import logs
 from runtime.environment import from_process
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -208,7 +207,10 @@ if PRODUCTION:
 # Logs: one line per event, no bodies, no query strings, no secrets
 
 LOGGING_CONFIG = "runtime.logs.configure"
-LOGGING = {"level": _env.choice("PLACET_LOG_LEVEL", *logs.LEVELS, default="INFO"), "json": PRODUCTION}
+LOGGING = {
+    "level": _env.choice("PLACET_LOG_LEVEL", "DEBUG", "INFO", "WARNING", "ERROR", default="INFO"),
+    "json": PRODUCTION,
+}
 DJANGO_STRUCTLOG_STATUS_START_LOG_LEVEL = 10
 DJANGO_STRUCTLOG_USER_ID_FIELD = ""
 DJANGO_STRUCTLOG_IP_LOGGING_ENABLED = False

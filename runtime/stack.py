@@ -12,6 +12,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -175,8 +176,8 @@ class Stack:
     def begin(self, *words: str, stderr: IO[str]) -> subprocess.Popen[str]:
         """Begin a command of `manage.py`; its output is read line by line."""
         argv = [sys.executable, str(BASE / "manage.py"), *words]
-        how = {"stdout": subprocess.PIPE, "stderr": stderr, "text": True, "start_new_session": True}
-        return subprocess.Popen(argv, env=self.environment, cwd=BASE, **how)
+        how: dict[str, Any] = {"env": self.environment, "cwd": BASE, "start_new_session": True}
+        return subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=stderr, text=True, **how)
 
     def manage(self, *words: str, **how: Any) -> subprocess.CompletedProcess[str]:
         """Run `manage.py` with this stack's environment and return its status and output."""
@@ -209,7 +210,7 @@ def of_the_demo(home: Path) -> tuple[list[Child], str]:
     """
     found = []
     for service in services.services(home):
-        free = until(lambda port=service.port: is_free(port), seconds=3)
+        free = until(partial(is_free, service.port), seconds=3)
         found.append(service if free else services.move_port(home, service.name))
     children = [Child(service.name, service.argv, dict(service.env)) for service in found]
     return children, ",".join(service.address for service in found)

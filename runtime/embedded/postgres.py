@@ -122,7 +122,15 @@ class Postgres(Server):
                 "--encoding=UTF8",
                 "--locale=C",
             ]
-            argv = [self.programs / "initdb", "-D", fresh, *words, *builtin, "--no-instructions", "--no-sync"]
+            argv: list[str | Path] = [
+                self.programs / "initdb",
+                "-D",
+                fresh,
+                *words,
+                *builtin,
+                "--no-instructions",
+                "--no-sync",
+            ]
             done = subprocess.run(argv, capture_output=True, text=True, cwd=fresh, **self.keeper)
         if done.returncode:
             raise CannotStart(f"initdb cannot make a database in {fresh}: {done.stderr.strip()[-500:]}")

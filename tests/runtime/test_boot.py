@@ -55,7 +55,7 @@ class Place:
     def runs(self) -> int:
         """How many runs there are, asked as the application."""
         with psycopg.connect(read_env_file(self.home)["DATABASE_URL"]) as connection:
-            return connection.execute("SELECT count(*) FROM runtime_run").fetchone()[0]
+            return len(connection.execute("SELECT id FROM runtime_run").fetchall())
 
     def processes(self) -> list[int]:
         """The process that runs here and everything it started."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 from django.core.checks import Tags, run_checks
@@ -19,8 +20,8 @@ from tests import databases
 from tests.throwaway import SERVERS
 
 
-def found(**kwargs: object) -> set[str]:
-    return {message.id for message in run_checks(**kwargs) if str(message.id).startswith("runtime.")}
+def found(**kwargs: Any) -> set[str]:
+    return {name for message in run_checks(**kwargs) if (name := str(message.id)).startswith("runtime.")}
 
 
 def with_database() -> set[str]:

@@ -69,8 +69,13 @@ def test_a_database_that_is_down_is_an_answer_and_no_error(committed_db, broker)
 def test_a_flood_of_questions_asks_the_database_once_a_second(at_work, broker, monkeypatch):
     monkeypatch.setattr(health, "FRESH", 60.0)
     monkeypatch.setattr(health, "_last", (float("-inf"), {}))
-    asked = []
-    monkeypatch.setattr(health, "_seen", lambda: asked.append(1) or {"runs", "sweep"})
+    asked: list[int] = []
+
+    def seen() -> set[str]:
+        asked.append(1)
+        return {"runs", "sweep"}
+
+    monkeypatch.setattr(health, "_seen", seen)
     for _ in range(5):
         assert answer()[0] == 200
     assert len(asked) == 1

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from runtime import stack as stacks
 from runtime.children import is_alive, until
 from runtime.stack import BASE, Child, Stack, commands
 
@@ -49,7 +48,7 @@ def test_one_process_is_killed_and_started_by_name(small):
 
 def test_what_falls_is_started_again_later_each_time(small, said, monkeypatch):
     clock = iter(range(0, 100_000, 5))
-    monkeypatch.setattr(stacks.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr("runtime.stack.time.monotonic", lambda: next(clock))
     small.start("faller")
     for _ in range(3):
         small.children["faller"].process.wait()
@@ -86,7 +85,7 @@ print(stack.children["sleeper"].process.pid, flush=True)
 time.sleep(600)
 """
     with subprocess.Popen([sys.executable, "-c", parent], cwd=BASE, stdout=subprocess.PIPE, text=True) as running:
-        child = int(running.stdout.readline())
+        child = int(next(iter(running.stdout or ())))
         os.kill(running.pid, signal.SIGKILL)
     assert until(lambda: not is_alive(child), seconds=10)
 
