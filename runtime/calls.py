@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final
@@ -14,6 +13,8 @@ from approvals import gate, rows
 from approvals.ledger import canonical, sealing
 from runtime import hints
 from runtime.agents.agent import CallResult
+from runtime.attempts import Attempt as Attempt
+from runtime.attempts import answer_of as answer_of
 from runtime.definitions import Tool
 from runtime.runs import Run
 
@@ -103,26 +104,6 @@ class Call(rows.Row):
         return self.public_id
 
 
-class Attempt(rows.Row):
-    """One sending of a call. It is written before anything is sent; without an outcome, nobody knows what happened."""
-
-    PREFIX = "att"
-
-    call = models.ForeignKey(Call, models.PROTECT, related_name="attempts", db_constraint=False)
-    number = models.PositiveIntegerField()
-    fence = models.PositiveBigIntegerField()
-    args_digest = models.CharField(max_length=64)
-    send_deadline = models.DateTimeField()
-    ended_at = models.DateTimeField(null=True)
-    outcome = models.CharField(max_length=16, blank=True)
-    late = models.BooleanField(default=False)
-    note = models.TextField(blank=True)
-    answer = models.BinaryField(default=b"")
-
-    class Meta:
-        constraints = [models.UniqueConstraint(fields=["call", "number"], name="one_attempt_of_a_number")]
-
-
 OPEN: Final = frozenset({"proposed", "held", "cleared", "executing", "unknown"})
 FINAL: Final = frozenset({"executed", "failed", "refused", "answered", "expired", "cancelled"})
 
@@ -143,15 +124,6 @@ def reason_of(call: Call) -> str:
 def message_of(call: Call) -> str:
     """What policy or a person said of it, or nothing."""
     return _open(call, "message").decode() if call.message else ""
-
-
-def answer_of(attempt: Attempt) -> dict[str, Any]:
-    """What an attempt brought: ``{"value", "message"}``, or nothing."""
-    if not attempt.answer:
-        return {}
-    clear = sealing.unseal(attempt.workspace_id, bytes(attempt.answer), place=_answer_place(attempt.pk))
-    answer: dict[str, Any] = json.loads(clear)
-    return answer
 
 
 def unconsumed(run_id: UUID) -> list[Call]:
@@ -192,10 +164,6 @@ def _place(call_id: UUID, column: str) -> str:
     return f"runtime_call.{column}:{call_id.hex}"
 
 
-def _answer_place(attempt_id: UUID) -> str:
-    return f"runtime_attempt.answer:{attempt_id.hex}"
-
-
 def _open(call: Call, column: str) -> bytes:
     return sealing.unseal(call.workspace_id, bytes(getattr(call, column)), place=_place(call.pk, column))
 
@@ -206,12 +174,6 @@ def _open(call: Call, column: str) -> bytes:
 def sealed(workspace_id: UUID, call_id: UUID, column: str, clear: bytes) -> bytes:
     """What goes into a sealed column of a call."""
     return sealing.seal(workspace_id, clear, place=_place(call_id, column))
-
-
-def sealed_answer(attempt: Attempt, value: Any, message: str) -> bytes:
-    """What goes into an attempt's ``answer``."""
-    clear = canonical.encode({"value": value, "message": message}, max_depth=canonical.MAX_DEPTH + 1)
-    return sealing.seal(attempt.workspace_id, clear, place=_answer_place(attempt.pk))
 
 
 _ENDS: Final = {

@@ -15,13 +15,11 @@ from functools import partial
 from typing import Any, Final
 from uuid import UUID
 
-from django.db import DatabaseError, connection
-from django.db.models import Q
-
 from approvals import gate, rows
 from approvals.ledger import canonical, entries
-from runtime import calls, checkpoints, definitions, leases, tools
-from runtime.calls import Attempt, Call
+from runtime import calls, definitions, leases, outcomes, tools
+from runtime.attempts import Attempt
+from runtime.calls import Call
 from runtime.crashpoints import reach
 from runtime.definitions import Tool
 from runtime.leases import Lease
@@ -65,7 +63,7 @@ def dispatch(lease: Lease, call: Call) -> None:
         if turn == SENDS or not (
             repeatable or (answer.outcome == tools.LOST and intent.tool.effect in tools.SAFE_TO_REPEAT)
         ):
-            _settle(lease, intent, answer)
+            outcomes.settle(lease, call, intent.attempt, intent.tool.effect, answer)
             return
         call.refresh_from_db()
 
@@ -154,9 +152,9 @@ def _refuse(lease: Lease, call: Call, why: str) -> None:
     """The call is not sent after all. One that may have been sent before has an outcome that nobody knows."""
     log.warning("%s of %s is not sent: %s", call.public_id, lease.public_id, why)
     if call.status == Call.Status.EXECUTING:
-        _write_unknown(lease, call, why)
+        outcomes.write_unknown(lease, call, why)
         return
-    _report(lease, call, "failed", f"It was not sent. {why}")
+    outcomes.report(lease, call, "failed", f"It was not sent. {why}")
     leases.prove(lease)
     message = calls.sealed(call.workspace_id, call.pk, "message", why.encode())
     if not rows.move(Call, call.pk, frm="cleared", to="refused", message=message, ended_at=rows.Now()):
@@ -179,153 +177,3 @@ def _send(lease: Lease, intent: Intent) -> tools.Answer:
     lease.renew_until = float("inf")
     reach("send.after")
     return answer
-
-
-# Result
-
-
-_BECOMES: Final = {
-    tools.EXECUTED: "executed",
-    tools.FAILED_BEFORE: "failed",
-    tools.FAILED_AFTER: "failed",
-    tools.NOT_SENT: "failed",
-}
-
-
-def _settle(lease: Lease, intent: Intent, answer: tools.Answer) -> None:
-    """Commit what came of it; as evidence where somebody else has the run by now."""
-    if answer.outcome == tools.LOST and intent.tool.effect != "pure":
-        _unknown(lease, intent.call, answer.note)
-        return
-    reach("result.before")
-    result = _result(lease, intent, answer)
-    landed = partial(checkpoints.committed, lease.run_id, result.seq, result.attempt_id)
-    try:
-        leases.durably(lease, partial(_commit_result, lease, intent, answer, result), landed)
-    except leases.LeaseLost:
-        _keep_evidence(lease, intent, answer)
-        raise
-    leases.moved(lease, result)
-    reach("result.after")
-
-
-def _result(lease: Lease, intent: Intent, answer: tools.Answer) -> checkpoints.Checkpoint:
-    attempt = intent.attempt
-    attempt.answer = calls.sealed_answer(attempt, answer.value, answer.message)
-    body = {"call": intent.call.public_id, "attempt": attempt.number, "outcome": answer.outcome}
-    body |= {"answer": canonical.sha256_hex(bytes(attempt.answer)), "args": attempt.args_digest}
-    return leases.next_checkpoint(lease, kind="result", body=body)
-
-
-def _commit_result(lease: Lease, intent: Intent, answer: tools.Answer, result: checkpoints.Checkpoint) -> None:
-    to = _BECOMES.get(answer.outcome, "failed")
-    with rows.within(lease.workspace_id):
-        # Approval before run before call: the one order of locks.
-        _report(lease, intent.call, to, answer.note, bytes(result.mac).hex())
-        leases.move_head(lease, result, obey_cancel=False)
-        ours = Q(attempt_id=intent.attempt.pk)
-        if not rows.move(Call, intent.call.pk, frm="executing", to=to, where=ours, ended_at=rows.Now()):
-            raise leases.LeaseLost(f"{intent.call.public_id} was settled by somebody else.")
-        _end_attempt(intent.attempt, answer)
-
-
-def _report(lease: Lease, call: Call, outcome: str, note: str, checkpoint_mac: str = "") -> None:
-    gate.report(lease.workspace_id, lease.public_id, call.public_id, outcome, note=note, checkpoint_mac=checkpoint_mac)
-
-
-def _end_attempt(attempt: Attempt, answer: tools.Answer, *, late: bool = False) -> None:
-    sets = {
-        "outcome": answer.outcome,
-        "note": answer.note,
-        "answer": attempt.answer,
-        "late": late,
-        "ended_at": rows.Now(),
-    }
-    Attempt.objects.filter(pk=attempt.pk).update(**sets)
-
-
-# Nobody knows
-
-
-def _unknown(lease: Lease, call: Call, note: str) -> None:
-    landed = partial(_is_unknown, call.pk)
-    leases.durably(lease, partial(_commit_unknown, lease, call, note), landed)
-
-
-def _is_unknown(call_id: UUID) -> bool:
-    return Call.objects.filter(pk=call_id, status="unknown").exists()
-
-
-def _commit_unknown(lease: Lease, call: Call, note: str) -> None:
-    with rows.within(lease.workspace_id):
-        _write_unknown(lease, call, note)
-
-
-def _write_unknown(lease: Lease, call: Call, note: str) -> None:
-    _report(lease, call, "unknown", note)
-    leases.prove(lease, obey_cancel=False)
-    attempt_id = Call.objects.values_list("attempt_id", flat=True).get(pk=call.pk)
-    if rows.move(Call, call.pk, frm="executing", to="unknown", where=Q(attempt_id=attempt_id)):
-        Attempt.objects.filter(call=call, outcome="").update(outcome=tools.LOST, note=note, ended_at=rows.Now())
-
-
-def give_up(lease: Lease, call: Call) -> None:
-    """Say of a call whose sender died that nobody knows, because its run is to end and sends nothing more."""
-    _unknown(lease, call, "Its sender died, or hung, and the run was cancelled.")
-
-
-# Evidence
-
-
-_PROVES: Final = {tools.EXECUTED: "executed", tools.FAILED_BEFORE: "failed"}
-
-
-def _keep_evidence(lease: Lease, intent: Intent, answer: tools.Answer) -> None:
-    """An answer that comes after the lease was lost says nothing about the run; about this very attempt it is the
-    truth."""
-    for _ in range(60):
-        try:
-            _commit_evidence(lease, intent, answer)
-            return
-        except DatabaseError as error:
-            log.warning(
-                "%s: the answer of a lost attempt is kept later (%s)", intent.call.public_id, type(error).__name__
-            )
-            connection.close()
-            time.sleep(1)
-
-
-class _OvertakenAttempt(Exception):
-    pass
-
-
-def _commit_evidence(lease: Lease, intent: Intent, answer: tools.Answer) -> None:
-    try:
-        with rows.within(lease.workspace_id):
-            _settle_late(lease, intent, answer)
-    except _OvertakenAttempt:
-        with rows.within(lease.workspace_id):
-            _end_late(lease, intent, answer, counted=False)
-
-
-def _settle_late(lease: Lease, intent: Intent, answer: tools.Answer) -> None:
-    to = _PROVES.get(answer.outcome)
-    if to is None:
-        raise _OvertakenAttempt
-    _report(lease, intent.call, to, f"It was reported late. {answer.note}".strip())
-    calls.poke(lease.workspace_id, lease.run_id, parked_for="outcome_unknown")
-    ours = Q(attempt_id=intent.attempt.pk)
-    if not rows.move(Call, intent.call.pk, frm={"executing", "unknown"}, to=to, where=ours, ended_at=rows.Now()):
-        raise _OvertakenAttempt
-    _end_late(lease, intent, answer, counted=True)
-
-
-def _end_late(lease: Lease, intent: Intent, answer: tools.Answer, *, counted: bool) -> None:
-    _end_attempt(intent.attempt, answer, late=True)
-    body = {
-        "subject": intent.call.public_id,
-        "attempt": intent.attempt.number,
-        "outcome": answer.outcome,
-        "counted": counted,
-    }
-    entries.append(lease.workspace_id, lease.public_id, "call.answered_late", body, by="system")

@@ -13,7 +13,7 @@ from uuid import UUID
 
 from approvals import gate, rows
 from approvals.ledger import canonical, entries, keys, sealing
-from runtime import calls, checkpoints, dispatch, hints, leases, processes, proposals, state
+from runtime import calls, checkpoints, dispatch, hints, leases, outcomes, processes, proposals, state
 from runtime.agents import agent as agents
 from runtime.calls import Call
 from runtime.crashpoints import reach
@@ -213,7 +213,7 @@ def _end_cancelled(lease: Lease) -> None:
     gate.withdraw(lease.workspace_id, lease.public_id, by=run.cancel_by, reason=run.cancel_reason)
     for call in calls.unconsumed(lease.run_id):
         if call.status == "executing":
-            dispatch.give_up(lease, call)
+            outcomes.give_up(lease, call)
     with rows.within(lease.workspace_id):
         sets = {"reason_code": "cancelled", "reason": run.cancel_reason, "ended_at": rows.Now(), "wake_at": None}
         leases.release(lease, to="cancelled", **sets)

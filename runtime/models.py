@@ -1,6 +1,6 @@
 """The index of this app's tables; each is written in the file of its noun."""
 
-from runtime.calls import Attempt as Attempt
+from runtime.attempts import Attempt as Attempt
 from runtime.calls import Call as Call
 from runtime.checkpoints import Checkpoint as Checkpoint
 from runtime.credentials import AgentCredential as AgentCredential

@@ -9,6 +9,7 @@ import pytest
 from approvals import gate
 from approvals.ledger import canonical, entries
 from runtime import definitions, tools
+from runtime.definitions import offers
 from runtime.definitions import Agent, Tool
 from tests.cast import Cast, assemble
 from tests.runtime import tooling
@@ -112,17 +113,17 @@ def test_warnings_of_the_admission_are_kept(cast: Cast) -> None:
 
 
 def test_all_offers_are_taken_or_none(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
-    offers = [definitions.offer({**DEFINITION, "name": name}, kind="http", config={}, effect="unsafe") for name in "ab"]
-    original = definitions._register
+    made = [definitions.offer({**DEFINITION, "name": name}, kind="http", config={}, effect="unsafe") for name in "ab"]
+    original = offers._register
 
     def second_fails(workspace_id: Any, offered: definitions.Offer, by: str) -> Tool:
         if offered.definition["name"] == "b":
             raise RuntimeError("the disk is full")
         return original(workspace_id, offered, by)
 
-    monkeypatch.setattr(definitions, "_register", second_fails)
+    monkeypatch.setattr(offers, "_register", second_fails)
     with pytest.raises(RuntimeError):
-        definitions.register_offers(cast.northwind.pk, offers, by="system")
+        definitions.register_offers(cast.northwind.pk, made, by="system")
     assert not Tool.objects.exists()
 
 

@@ -1,0 +1,57 @@
+"""Attempts: every sending of a call is written down before anything is sent, and so is what it brought."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from uuid import UUID
+
+from django.db import models
+
+from approvals import rows
+from approvals.ledger import canonical, sealing
+
+
+class Attempt(rows.Row):
+    """One sending of a call. It is written before anything is sent; without an outcome, nobody knows what happened."""
+
+    PREFIX = "att"
+
+    call = models.ForeignKey("runtime.Call", models.PROTECT, related_name="attempts", db_constraint=False)
+    number = models.PositiveIntegerField()
+    fence = models.PositiveBigIntegerField()
+    args_digest = models.CharField(max_length=64)
+    send_deadline = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True)
+    outcome = models.CharField(max_length=16, blank=True)
+    late = models.BooleanField(default=False)
+    note = models.TextField(blank=True)
+    answer = models.BinaryField(default=b"")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["call", "number"], name="one_attempt_of_a_number")]
+
+
+# Questions
+
+
+def answer_of(attempt: Attempt) -> dict[str, Any]:
+    """What an attempt brought: ``{"value", "message"}``, or nothing."""
+    if not attempt.answer:
+        return {}
+    clear = sealing.unseal(attempt.workspace_id, bytes(attempt.answer), place=_answer_place(attempt.pk))
+    answer: dict[str, Any] = json.loads(clear)
+    return answer
+
+
+def _answer_place(attempt_id: UUID) -> str:
+    return f"runtime_attempt.answer:{attempt_id.hex}"
+
+
+# Verbs
+
+
+def sealed_answer(attempt: Attempt, value: Any, message: str) -> bytes:
+    """What goes into an attempt's ``answer``."""
+    clear = canonical.encode({"value": value, "message": message}, max_depth=canonical.MAX_DEPTH + 1)
+    return sealing.seal(attempt.workspace_id, clear, place=_answer_place(attempt.pk))

@@ -1,0 +1,24 @@
+"""Agents and tools as rows: versioned, digested, signed."""
+
+from approvals.ledger import keys
+from runtime.definitions.agents import Agent as Agent
+from runtime.definitions.agents import AgentVersion as AgentVersion
+from runtime.definitions.agents import agent_named as agent_named
+from runtime.definitions.agents import register_agent as register_agent
+from runtime.definitions.offers import Offer as Offer
+from runtime.definitions.offers import offer as offer
+from runtime.definitions.offers import register_function as register_function
+from runtime.definitions.offers import register_offers as register_offers
+from runtime.definitions.offers import register_tool as register_tool
+from runtime.definitions.toolbox import Tool as Tool
+from runtime.definitions.toolbox import facts as facts
+from runtime.definitions.toolbox import signing_secret as signing_secret
+from runtime.definitions.toolbox import tool_named as tool_named
+
+
+def genuine(row: Tool | AgentVersion) -> bool:
+    """Whether the row is as it was written, with a key that this process has."""
+    try:
+        return row.holds()
+    except keys.UnknownKey:
+        return False

@@ -1,0 +1,144 @@
+"""Taking tools in: definitions are checked first, with nothing written, and then all of them are written or none."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+
+from approvals import gate, rows
+from approvals.ledger import canonical, entries, keys, sealing
+from runtime import outgoing, tools
+from runtime.definitions.toolbox import Tool, secret_place, signed, signing_secret
+
+SECRET_BYTES = 32
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A tool that a workspace is offered: its definition, admitted, with ours beside it, and how it is reached."""
+
+    definition: dict[str, Any]
+    warnings: tuple[dict[str, str], ...]
+    kind: str
+    config: dict[str, Any]
+    effect: str
+    secret: bytes | None = None
+
+
+def offer(
+    definition: Mapping[str, Any],
+    *,
+    kind: str,
+    config: dict[str, Any],
+    effect: str,
+    summary: str = "",
+    risk: str | None = None,
+    secret: bytes | None = None,
+) -> Offer:
+    """Check a definition without writing anything. Raises gate.Inadmissible with the pointer, ValueError for the rest.
+
+    What ``definition`` says under ``placet`` about the time-out is kept; everything else there is said by the
+    arguments.
+    """
+    if effect not in tools.EFFECTS:
+        raise ValueError(f"{effect} is no effect class; it is one of {', '.join(tools.EFFECTS)}.")
+    if kind == Tool.Kind.HTTP and config:
+        outgoing.check_url(config["url"])
+    given = definition.get("placet")
+    timeout = given.get("timeout_seconds", tools.TIMEOUT) if isinstance(given, dict) else tools.TIMEOUT
+    if type(timeout) is not int or not 0 < timeout <= tools.MAX_TIMEOUT:
+        raise ValueError(f"timeout_seconds must be a whole number from 1 to {tools.MAX_TIMEOUT}.")
+    ours = {
+        "kind": kind,
+        "effect": effect,
+        "timeout_seconds": timeout,
+        "summary": summary,
+        "risk": risk,
+        "reached": config,
+    }
+    ours = {name: value for name, value in ours.items() if value not in ("", None)}
+    admission = gate.admit({name: value for name, value in definition.items() if name != "placet"})
+    warnings = tuple({"pointer": warning.pointer, "text": warning.text} for warning in admission.warnings)
+    return Offer({**admission.definition, "placet": ours}, warnings, kind, config, effect, secret)
+
+
+def register_tool(
+    workspace_id: UUID,
+    definition: Mapping[str, Any],
+    *,
+    kind: str,
+    config: dict[str, Any],
+    effect: str,
+    summary: str = "",
+    risk: str | None = None,
+    secret: bytes | None = None,
+    by: str,
+) -> Tool:
+    """Admit a tool, or a new version of it. The same definition again changes nothing. Raises as `offer` does.
+
+    ``config`` is ``{"function": dotted path}``, ``{"url": …}``, or nothing for an endpoint that is not there yet.
+    ``secret`` signs what is sent to an endpoint; without one the last version's is kept, or a new one is made.
+    """
+    checked = offer(definition, kind=kind, config=config, effect=effect, summary=summary, risk=risk, secret=secret)
+    return register_offers(workspace_id, [checked], by=by)[0]
+
+
+def register_function(workspace_id: UUID, function: tools.Function, *, by: str) -> Tool:
+    """Admit a function that the decorator `tools.tool` registered. Raises LookupError, or as `offer` does."""
+    known = tools.described(function)
+    return register_tool(
+        workspace_id,
+        known.definition,
+        kind=Tool.Kind.FUNCTION.value,
+        config={"function": known.path},
+        effect=known.effect,
+        summary=known.summary,
+        risk=known.risk,
+        by=by,
+    )
+
+
+def register_offers(workspace_id: UUID, offers: list[Offer], *, by: str) -> list[Tool]:
+    """Write all of them or, if one cannot be written, none."""
+    with rows.within(workspace_id), transaction.atomic():
+        return [_register(workspace_id, each, by) for each in offers]
+
+
+def _register(workspace_id: UUID, offered: Offer, by: str) -> Tool:
+    name, document = offered.definition["name"], canonical.encode(offered.definition)
+    digest = canonical.sha256_hex(document)
+    versions = Tool.objects.select_for_update().filter(workspace_id=workspace_id, name=name)
+    last = versions.order_by("-version").first()
+    if last and last.is_active and last.digest == digest and last.holds() and _same_secret(last, offered):
+        return last
+    versions.filter(is_active=True).update(is_active=False)
+    tool = Tool(workspace_id=workspace_id, name=name, title=_title(offered), kind=offered.kind, effect=offered.effect)
+    tool.version = last.version + 1 if last else 1
+    tool.definition, tool.digest = document, digest
+    tool.config, tool.warnings = offered.config, list(offered.warnings)
+    tool.secret = sealing.seal(workspace_id, _secret(last, offered), place=secret_place(tool.pk))
+    tool.mac = keys.sign("tool", signed(tool))
+    tool.save(force_insert=True)
+    body = {"tool": tool.public_id, "name": name, "version": tool.version, "digest": tool.digest}
+    entries.append(workspace_id, "workspace", "tool.registered", body, by=by)
+    return tool
+
+
+def _title(offered: Offer) -> str:
+    document = offered.definition
+    annotations = document.get("annotations")
+    hinted = annotations.get("title") if isinstance(annotations, dict) else None
+    return str(document.get("title") or hinted or document["name"])[:200]
+
+
+def _same_secret(tool: Tool, offered: Offer) -> bool:
+    return offered.secret is None or signing_secret(tool) == offered.secret
+
+
+def _secret(last: Tool | None, offered: Offer) -> bytes:
+    return offered.secret or (signing_secret(last) if last else secrets.token_bytes(SECRET_BYTES))

@@ -1,0 +1,111 @@
+"""Tools as a workspace knows them: each definition is a version, signed with a key that is not in the database."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from uuid import UUID
+
+from django.db import models
+
+from approvals import gate, rows
+from approvals.ledger import canonical, keys, sealing
+from runtime import tools
+
+
+class Tool(rows.Row):
+    """One version of a tool. ``definition`` is as in MCP, with ours under ``placet``; all of it is in the digest
+    people approve."""
+
+    PREFIX = "tol"
+
+    class Kind(models.TextChoices):
+        FUNCTION = "function"
+        HTTP = "http"
+
+    name = models.CharField(max_length=200)
+    title = models.CharField(max_length=200)
+    kind = models.CharField(max_length=12, choices=Kind.choices)
+    version = models.PositiveIntegerField()
+    definition = models.BinaryField()
+    digest = models.CharField(max_length=64)
+    config = models.JSONField()
+    effect = models.CharField(max_length=12, choices=[(word, word) for word in tools.EFFECTS])
+    warnings = models.JSONField(default=list)
+    secret = models.BinaryField()
+    mac = models.BinaryField()
+    is_active = models.BooleanField(default=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "name", "version"], name="one_tool_of_a_version"),
+            models.UniqueConstraint(
+                fields=["workspace", "name"], condition=models.Q(is_active=True), name="one_active_tool_of_a_name"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def holds(self) -> bool:
+        """Whether the row is as it was written."""
+        return keys.holds("tool", signed(self), bytes(self.mac))
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The definition as JSON."""
+        document: dict[str, Any] = json.loads(bytes(self.definition))
+        return document
+
+    @property
+    def timeout(self) -> int:
+        """How many seconds the tool has to answer."""
+        return int(self.document["placet"].get("timeout_seconds", tools.TIMEOUT))
+
+
+def signed(tool: Tool) -> bytes:
+    """The bytes that the tool's authentication code covers: all that decides what is called, where and how often."""
+    digest = canonical.sha256_hex(bytes(tool.definition))
+    fields = {
+        "name": tool.name,
+        "kind": str(tool.kind),
+        "version": tool.version,
+        "effect": tool.effect,
+        "config": tool.config,
+    }
+    return canonical.encode(
+        {"of": "tool", "id": tool.pk.hex, "workspace": tool.workspace_id.hex, "digest": digest, **fields}
+    )
+
+
+# Questions
+
+
+def tool_named(workspace_id: UUID, name: str) -> Tool | None:
+    """The active tool of this name. Whether its row is genuine is for `Tool.holds` to say."""
+    return Tool.objects.filter(workspace_id=workspace_id, name=name, is_active=True).first()
+
+
+def facts(tool: Tool) -> gate.ToolFacts:
+    """A tool as people are asked about it."""
+    document = tool.document
+    ours = document["placet"]
+    return gate.ToolFacts(
+        name=tool.name,
+        title=tool.title,
+        definition_digest=tool.digest,
+        schema=document.get("inputSchema", {}),
+        summary=ours.get("summary", ""),
+        effect=tool.effect,
+        risk=ours.get("risk"),
+    )
+
+
+def signing_secret(tool: Tool) -> bytes:
+    """The secret by which the tool's endpoint knows our calls. Raises sealing.Tampered."""
+    return sealing.unseal(tool.workspace_id, bytes(tool.secret), place=secret_place(tool.pk))
+
+
+def secret_place(key: UUID) -> str:
+    """Where a tool's sealed secret belongs."""
+    return f"runtime_tool.secret:{key.hex}"

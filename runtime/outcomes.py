@@ -1,0 +1,170 @@
+"""Outcomes: recording what came of a call that was sent, also when nobody knows, and when the answer comes too late."""
+
+from __future__ import annotations
+
+import logging
+import time
+from functools import partial
+from typing import Final
+from uuid import UUID
+
+from django.db import DatabaseError, connection
+from django.db.models import Q
+
+from approvals import gate, rows
+from approvals.ledger import canonical, entries
+from runtime import attempts, calls, checkpoints, leases, tools
+from runtime.attempts import Attempt
+from runtime.calls import Call
+from runtime.crashpoints import reach
+from runtime.leases import Lease
+
+log = logging.getLogger(__name__)
+
+
+_BECOMES: Final = {
+    tools.EXECUTED: "executed",
+    tools.FAILED_BEFORE: "failed",
+    tools.FAILED_AFTER: "failed",
+    tools.NOT_SENT: "failed",
+}
+
+
+def settle(lease: Lease, call: Call, attempt: Attempt, effect: str, answer: tools.Answer) -> None:
+    """Commit what came of it; as evidence where somebody else has the run by now."""
+    if answer.outcome == tools.LOST and effect != "pure":
+        _unknown(lease, call, answer.note)
+        return
+    reach("result.before")
+    result = _result(lease, call, attempt, answer)
+    landed = partial(checkpoints.committed, lease.run_id, result.seq, result.attempt_id)
+    try:
+        leases.durably(lease, partial(_commit_result, lease, call, attempt, answer, result), landed)
+    except leases.LeaseLost:
+        _keep_evidence(lease, call, attempt, answer)
+        raise
+    leases.moved(lease, result)
+    reach("result.after")
+
+
+def _result(lease: Lease, call: Call, attempt: Attempt, answer: tools.Answer) -> checkpoints.Checkpoint:
+    attempt.answer = attempts.sealed_answer(attempt, answer.value, answer.message)
+    body = {"call": call.public_id, "attempt": attempt.number, "outcome": answer.outcome}
+    body |= {"answer": canonical.sha256_hex(bytes(attempt.answer)), "args": attempt.args_digest}
+    return leases.next_checkpoint(lease, kind="result", body=body)
+
+
+def _commit_result(
+    lease: Lease, call: Call, attempt: Attempt, answer: tools.Answer, result: checkpoints.Checkpoint
+) -> None:
+    to = _BECOMES.get(answer.outcome, "failed")
+    with rows.within(lease.workspace_id):
+        # Approval before run before call: the one order of locks.
+        report(lease, call, to, answer.note, bytes(result.mac).hex())
+        leases.move_head(lease, result, obey_cancel=False)
+        ours = Q(attempt_id=attempt.pk)
+        if not rows.move(Call, call.pk, frm="executing", to=to, where=ours, ended_at=rows.Now()):
+            raise leases.LeaseLost(f"{call.public_id} was settled by somebody else.")
+        _end_attempt(attempt, answer)
+
+
+def report(lease: Lease, call: Call, outcome: str, note: str, checkpoint_mac: str = "") -> None:
+    """Tell approvals what became of a call, in an open transaction and before the run is locked."""
+    gate.report(lease.workspace_id, lease.public_id, call.public_id, outcome, note=note, checkpoint_mac=checkpoint_mac)
+
+
+def _end_attempt(attempt: Attempt, answer: tools.Answer, *, late: bool = False) -> None:
+    sets = {
+        "outcome": answer.outcome,
+        "note": answer.note,
+        "answer": attempt.answer,
+        "late": late,
+        "ended_at": rows.Now(),
+    }
+    Attempt.objects.filter(pk=attempt.pk).update(**sets)
+
+
+# Nobody knows
+
+
+def _unknown(lease: Lease, call: Call, note: str) -> None:
+    landed = partial(_is_unknown, call.pk)
+    leases.durably(lease, partial(_commit_unknown, lease, call, note), landed)
+
+
+def _is_unknown(call_id: UUID) -> bool:
+    return Call.objects.filter(pk=call_id, status="unknown").exists()
+
+
+def _commit_unknown(lease: Lease, call: Call, note: str) -> None:
+    with rows.within(lease.workspace_id):
+        write_unknown(lease, call, note)
+
+
+def write_unknown(lease: Lease, call: Call, note: str) -> None:
+    """The same in an open transaction."""
+    report(lease, call, "unknown", note)
+    leases.prove(lease, obey_cancel=False)
+    attempt_id = Call.objects.values_list("attempt_id", flat=True).get(pk=call.pk)
+    if rows.move(Call, call.pk, frm="executing", to="unknown", where=Q(attempt_id=attempt_id)):
+        Attempt.objects.filter(call=call, outcome="").update(outcome=tools.LOST, note=note, ended_at=rows.Now())
+
+
+def give_up(lease: Lease, call: Call) -> None:
+    """Say of a call whose sender died that nobody knows, because its run is to end and sends nothing more."""
+    _unknown(lease, call, "Its sender died, or hung, and the run was cancelled.")
+
+
+# Evidence
+
+
+_PROVES: Final = {tools.EXECUTED: "executed", tools.FAILED_BEFORE: "failed"}
+
+
+def _keep_evidence(lease: Lease, call: Call, attempt: Attempt, answer: tools.Answer) -> None:
+    """An answer that comes after the lease was lost says nothing about the run; about this very attempt it is the
+    truth."""
+    for _ in range(60):
+        try:
+            _commit_evidence(lease, call, attempt, answer)
+            return
+        except DatabaseError as error:
+            log.warning("%s: the answer of a lost attempt is kept later (%s)", call.public_id, type(error).__name__)
+            connection.close()
+            time.sleep(1)
+
+
+class _OvertakenAttempt(Exception):
+    pass
+
+
+def _commit_evidence(lease: Lease, call: Call, attempt: Attempt, answer: tools.Answer) -> None:
+    try:
+        with rows.within(lease.workspace_id):
+            _settle_late(lease, call, attempt, answer)
+    except _OvertakenAttempt:
+        with rows.within(lease.workspace_id):
+            _end_late(lease, call, attempt, answer, counted=False)
+
+
+def _settle_late(lease: Lease, call: Call, attempt: Attempt, answer: tools.Answer) -> None:
+    to = _PROVES.get(answer.outcome)
+    if to is None:
+        raise _OvertakenAttempt
+    report(lease, call, to, f"It was reported late. {answer.note}".strip())
+    calls.poke(lease.workspace_id, lease.run_id, parked_for="outcome_unknown")
+    ours = Q(attempt_id=attempt.pk)
+    if not rows.move(Call, call.pk, frm={"executing", "unknown"}, to=to, where=ours, ended_at=rows.Now()):
+        raise _OvertakenAttempt
+    _end_late(lease, call, attempt, answer, counted=True)
+
+
+def _end_late(lease: Lease, call: Call, attempt: Attempt, answer: tools.Answer, *, counted: bool) -> None:
+    _end_attempt(attempt, answer, late=True)
+    body = {
+        "subject": call.public_id,
+        "attempt": attempt.number,
+        "outcome": answer.outcome,
+        "counted": counted,
+    }
+    entries.append(lease.workspace_id, lease.public_id, "call.answered_late", body, by="system")
