@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from approvals.edits import money, same
+from approvals.edits.difference import aligned
 from approvals.edits.places import below
 from approvals.edits.posted import wire
 from approvals.edits.shapes import written
@@ -37,10 +38,21 @@ class Editor:
             if not self._typed(after, pointer):
                 self._switch(after, pointer)
         elif isinstance(before, dict) and isinstance(after, dict):
-            self._members(before, after, pointer)
+            self._object(before, after, pointer)
         elif isinstance(before, list) and isinstance(after, list):
             self._entries(before, after, pointer)
         else:
+            self._switch(after, pointer)
+
+    def _object(self, before: dict[str, Any], after: dict[str, Any], pointer: str) -> None:
+        """Change the members; where this kind of object does not allow it, make it one of another kind."""
+        form = self.form
+        try:
+            self._members(before, after, pointer)
+        except NotOffered:
+            self.form = form
+            if f"d:{wire(pointer)}" not in form:
+                raise
             self._switch(after, pointer)
 
     def _members(self, before: dict[str, Any], after: dict[str, Any], pointer: str) -> None:
@@ -65,10 +77,10 @@ class Editor:
             raise NotOffered(below(pointer, name), "a new member")
 
     def _entries(self, before: list[Any], after: list[Any], pointer: str) -> None:
+        """Take out what has no counterpart, from the end; then go through the list place by place."""
         kept = list(before)
-        while len(kept) > len(after):
-            gone = [index for index, entry in enumerate(kept) if not any(same(entry, other) for other in after)]
-            index = gone[0] if gone else len(kept) - 1
+        surplus = [old for old, new in aligned(before, after) if old is not None and new is None]
+        for index in sorted(surplus, reverse=True)[: max(len(before) - len(after), 0)]:
             self._press(f"remove:{below(pointer, index)}")
             del kept[index]
         for index, value in enumerate(after):
@@ -89,8 +101,19 @@ class Editor:
                 self._fill(inner, below(pointer, name))
         elif isinstance(value, list) and self._offers(f"append:{pointer}"):
             self._entries([], value, pointer)
-        elif value is not None or f"f:{wire(pointer)}" in self.form or self._holds(pointer):
+        elif (
+            f"f:{wire(pointer)}" in self.form or self._holds(pointer) or not (value is None or self._is_fixed(pointer))
+        ):
             self._switch(value, pointer)
+
+    def _is_fixed(self, pointer: str) -> bool:
+        """Whether the place is there and leaves nothing to choose: a fixed value."""
+        names = set(self.form.names())
+        return (
+            f"s:{wire(pointer)}" in names
+            and not names & {f"d:{wire(pointer)}", f"f:{wire(pointer)}"}
+            and not self._holds(pointer)
+        )
 
     def _holds(self, pointer: str) -> bool:
         """Whether the place is drawn as an object."""

@@ -72,7 +72,6 @@ def _grown(sheet: Sheet, slot: Slot, view: View) -> Field:
     one = Field(slot.pointer, slot.origin, control, view, flat, state, sheet.fields, entry=slot.index is not None)
     one.removable = slot.removable
     if control == "absent":
-        sheet.posted.spend(slot.pointer)
         return one
     one.choices = _choices(view, state) if sheet.opens(slot.pointer) else ()
     _GROW.get(control, _grow_text)(sheet, one)
@@ -205,7 +204,7 @@ def _grow_list(sheet: Sheet, one: Field) -> None:
 
 
 def _grow_object(sheet: Sheet, one: Field) -> None:
-    base = one.view.value if isinstance(one.view.value, dict) and began_here(one) else {}
+    base = _members_before(sheet, one)
     free = sheet.opens(one.pointer)
     one.grows = "member" if free and shapes.is_open(one.flat) else ""
     one.new_name = sheet.posted.take("k", one.pointer) or ""
@@ -219,6 +218,15 @@ def _grow_object(sheet: Sheet, one: Field) -> None:
         slot = Slot(place, origin, name, node, known, wanted, removable, fresh=fresh)
         if child := grow(sheet, slot):
             (one.absent if _is_gap(child) else one.children).append(child)
+
+
+def _members_before(sheet: Sheet, one: Field) -> Mapping[str, Any]:
+    """What the object's members begin with; of another alternative those that both know and that fit here too."""
+    before = one.view.value
+    if not isinstance(before, dict) or began_here(one):
+        return before if isinstance(before, dict) else {}
+    shared = [one.view.member(one.flat, name) for name in shapes.names(one.flat) if name in before]
+    return {member.name: member.value for member in shared if member.fit is not None}
 
 
 def _is_gap(child: Field) -> bool:

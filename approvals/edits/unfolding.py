@@ -124,9 +124,9 @@ def _by_type(node: Node) -> tuple[Node, ...]:
     if "const" in node or isinstance(node.get("enum"), list):
         return (node,)
     if isinstance(declared, list):
-        return tuple({**node, "type": one} for one in declared if not (one == "integer" and "number" in declared)) or (
-            ANYTHING,
-        )
+        kinds = [one for one in declared if not (one == "integer" and "number" in declared)]
+        base = {key: value for key, value in node.items() if key != "type"}
+        return _counted_out(base, [{**node, "type": one} for one in kinds]) or (ANYTHING,)
     if declared is None and isinstance(node.get("properties"), Mapping):
         return ({**node, "type": "object"},)
     if declared is None and "items" in node:

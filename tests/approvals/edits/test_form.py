@@ -1,0 +1,362 @@
+"""The form of an edit: what it offers, and how exactly it takes what is typed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from approvals.edits import Edited, Field, Tool, fields, read
+from approvals.edits.places import at
+from tests.approvals.edits.tools import form_of, pressed, saved
+
+TOOL = Tool(
+    {
+        "type": "object",
+        "required": ["amount", "customer"],
+        "properties": {
+            "customer": {"type": "string", "title": "Customer"},
+            "amount": {"type": "integer", "minimum": 1, "maximum": 10080},
+            "rate": {"type": "number"},
+            "currency": {"enum": ["eur", "usd"]},
+            "express": {"type": "boolean"},
+            "note": {"type": ["string", "null"]},
+            "on": {"type": "string", "format": "date"},
+            "limit": {"type": "integer", "default": 20, "description": "How many. " * 60},
+            "emails": {"type": "array", "items": {"type": "string"}, "maxItems": 5},
+            "lines": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "required": ["sku", "count"],
+                    "properties": {
+                        "sku": {"type": "string"},
+                        "count": {"type": "integer"},
+                        "gift": {"type": "boolean"},
+                    },
+                },
+            },
+            "labels": {"type": "object", "additionalProperties": {"type": "string"}},
+            "who": {
+                "oneOf": [
+                    {
+                        "type": "object",
+                        "required": ["kind"],
+                        "properties": {"kind": {"const": "user"}, "id": {"type": "integer"}},
+                    },
+                    {
+                        "type": "object",
+                        "required": ["kind"],
+                        "properties": {"kind": {"const": "team"}, "slug": {"type": "string"}},
+                    },
+                ]
+            },
+            "level": {"anyOf": [{"type": "string"}, {"type": "number"}, {"type": "boolean"}]},
+            "version": {"const": 2},
+            "filter": {"type": "object"},
+            "tree": {"$ref": "#/$defs/tree"},
+        },
+        "$defs": {
+            "tree": {
+                "type": "object",
+                "properties": {
+                    "name": {"type": "string"},
+                    "children": {"type": "array", "items": {"$ref": "#/$defs/tree"}},
+                },
+            }
+        },
+    }
+)
+BASE: dict[str, Any] = {"customer": "Acme", "amount": 5}
+
+
+def filled(**changes: str) -> Edited:
+    """What comes of a form in which these fields are changed and saved."""
+    form = form_of(TOOL, {**BASE, **GIVEN})
+    for name, text in changes.items():
+        form[f"f:/{name}"] = text
+    return saved(form, TOOL, {**BASE, **GIVEN})
+
+
+GIVEN: dict[str, Any] = {
+    "rate": 1.5,
+    "currency": "eur",
+    "express": True,
+    "note": "hello",
+    "filter": {"a": [1, {"b": None}]},
+}
+
+
+def control_of(value: dict[str, Any], pointer: str, **more: Any) -> Field:
+    return next(one for one in fields(TOOL, value, **more).root.walk() if one.pointer == pointer)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        ("amount", "12", 12),
+        ("rate", "-0.25", -0.25),
+        ("rate", "1e2", 100),
+        ("customer", " spaces stay ", " spaces stay "),
+        ("customer", "", ""),
+        ("customer", "10", "10"),
+        ("currency", '"usd"', "usd"),
+        ("express", "false", False),
+        ("note", "two\nlines", "two\nlines"),
+        ("filter", '{"status": "void", "n": 2}', {"status": "void", "n": 2}),
+    ],
+)
+def test_a_typed_value_arrives_exactly_with_its_type(name: str, text: str, value: Any) -> None:
+    """AP-E1 AP-E4 JS-8 IN-E40: text by the declared type alone, nothing trimmed or coerced."""
+    edited = filled(**{name: text})
+    assert edited.faults == ()
+    assert edited.value == {**BASE, **GIVEN, name: value}
+    assert type(edited.value[name]) is type(value)
+
+
+@pytest.mark.parametrize(
+    "text", ["30r", "１２", "१२", " 12 ", "12 ", "1_000", "+5", "0x10", "1e3", "012", "49.5", "5.0", "-", "", "1,000"]
+)
+def test_what_is_no_integer_is_refused_and_kept_as_typed(text: str) -> None:
+    """AP-E7 IN-E39 IN-E40 JS-8: the error stands at the field, the text stays, nothing is repaired."""
+    edited = filled(amount=text)
+    assert [(fault.pointer, fault.rule) for fault in edited.faults] == [("/amount", "type")]
+    assert edited.form is not None
+    assert next(one for one in edited.form.faulty).text == text
+    assert edited.value is None
+
+
+@pytest.mark.parametrize(
+    "text", ["NaN", "Infinity", "1e400", ".5", "5.", "٣", "1,5", "1e", "--1", "0.1000000000000000055511151231257827"]
+)
+def test_what_is_no_json_number_is_refused(text: str) -> None:
+    """IN-E1 IN-E2 IN-E39 JS-5 JS-8: also a number that would become another one."""
+    edited = filled(rate=text)
+    assert [fault.pointer for fault in edited.faults] == ["/rate"]
+
+
+def test_a_number_too_large_to_be_exact_is_refused() -> None:
+    """WB-8 IN-E4: never rounded; it says to send text."""
+    edited = filled(amount="9007199254740993")
+    assert "send it as text" in edited.faults[0].message.lower()
+
+
+def test_a_schema_fault_stands_at_its_field() -> None:
+    """AP-E2 JS-6: the field, and what would be right."""
+    edited = filled(amount="20160")
+    assert [(fault.pointer, fault.rule) for fault in edited.faults] == [("/amount", "maximum")]
+    assert edited.form is not None
+    assert [one.pointer for one in edited.form.faulty] == ["/amount"]
+
+
+def test_an_option_that_is_not_offered_is_refused() -> None:
+    """JS-8: what no browser would send."""
+    form = form_of(TOOL, {**BASE, "currency": "eur"})
+    form.control("f:/currency").value = '"gbp"'
+    edited = saved(form, TOOL, {**BASE, "currency": "eur"})
+    assert [(fault.pointer, fault.message) for fault in edited.faults] == [("/currency", "Must be eur or usd.")]
+
+
+def test_optional_fields_are_added_and_taken_out_by_buttons() -> None:
+    """AP-E5 JS-11: absent is not empty, and a default is only told."""
+    form = form_of(TOOL, BASE)
+    assert "f:/limit" not in form
+    form = pressed(form, "add:/limit", TOOL, BASE)
+    assert form["f:/limit"] == ""
+    assert saved(form, TOOL, BASE).faults[0].message == "Give a whole number."
+    form["f:/limit"] = "7"
+    assert saved(form, TOOL, BASE).value == {**BASE, "limit": 7}
+    form = pressed(form, "remove:/limit", TOOL, BASE)
+    assert saved(form, TOOL, BASE).value == BASE
+
+
+def test_null_text_and_absence_are_three_things() -> None:
+    """AP-E5: each is chosen by a control, never by leaving a box empty."""
+    base = {**BASE, "note": "hello"}
+    form = form_of(TOOL, base)
+    form["s:/note"] = "1"
+    assert saved(form, TOOL, base).value == {**BASE, "note": None}
+    form = form_of(TOOL, base)
+    form["f:/note"] = ""
+    assert saved(form, TOOL, base).value == {**BASE, "note": ""}
+    assert saved(pressed(form, "remove:/note", TOOL, base), TOOL, base).value == BASE
+
+
+def test_entries_are_added_and_removed_with_everything_else_kept() -> None:
+    """AP-E1: what was typed before the button is still there after it."""
+    base = {**BASE, "emails": ["a@x.example", "b@x.example", "c@x.example"]}
+    form = form_of(TOOL, base)
+    form["f:/emails/2"] = "changed@x.example"
+    form["f:/customer"] = "Acme GmbH"
+    form = pressed(pressed(form, "remove:/emails/0", TOOL, base), "append:/emails", TOOL, base)
+    form["f:/emails/2"] = "new@x.example"
+    edited = saved(form, TOOL, base)
+    assert edited.value == {
+        "customer": "Acme GmbH",
+        "amount": 5,
+        "emails": ["b@x.example", "changed@x.example", "new@x.example"],
+    }
+    assert control_of(base, "/emails").counted == "3 of at most 5"
+
+
+def test_objects_in_a_list_are_filled_field_by_field() -> None:
+    """AP-E1 AP-E2: a new line begins with its required fields, and a fault names its place."""
+    base = {**BASE, "lines": [{"sku": "a", "count": 1}]}
+    form = pressed(form_of(TOOL, base), "append:/lines", TOOL, base)
+    form["f:/lines/1/sku"] = "b"
+    assert [fault.pointer for fault in saved(form, TOOL, base).faults] == ["/lines/1/count"]
+    form["f:/lines/1/count"] = "3"
+    assert saved(form, TOOL, base).value == {**BASE, "lines": [{"sku": "a", "count": 1}, {"sku": "b", "count": 3}]}
+
+
+def test_maps_take_new_names() -> None:
+    """IN-E9 IN-E12: any plain name once; with slashes too."""
+    base = {**BASE, "labels": {"a/b": "c"}}
+    form = form_of(TOOL, base)
+    form["k:/labels"] = "x/y~"
+    form = pressed(form, "insert:/labels", TOOL, base)
+    form["f:/labels/x~1y~0"] = "z"
+    assert saved(form, TOOL, base).value == {**BASE, "labels": {"a/b": "c", "x/y~": "z"}}
+
+
+@pytest.mark.parametrize(
+    ("name", "told"), [("", "Give the new entry a name"), ("a\u200b", "invisible"), ("old", "already")]
+)
+def test_a_name_that_cannot_be_is_refused_at_once(name: str, told: str) -> None:
+    """IN-E9: and what was typed is kept."""
+    base = {**BASE, "labels": {"old": "1"}}
+    form = form_of(TOOL, base)
+    form["k:/labels"] = name
+    sent = form.posted("insert:/labels")
+    edited = read(sent, TOOL, base)
+    assert told in edited.faults[0].message
+    assert edited.faults[0].pointer == "/labels"
+
+
+def test_another_branch_of_a_choice_can_be_taken() -> None:
+    """AP-E1: the value says which is drawn; the other brings its own fields."""
+    base = {**BASE, "who": {"kind": "user", "id": 7}}
+    form = form_of(TOOL, base)
+    assert list(form.control("s:/who").options.values()) == ['kind "user"', 'kind "team"']
+    form["s:/who"] = "1"
+    form = pressed(pressed(form, "draw", TOOL, base), "add:/who/slug", TOOL, base)
+    form["f:/who/slug"] = "finance"
+    assert saved(form, TOOL, base).value == {**BASE, "who": {"kind": "team", "slug": "finance"}}
+
+
+def test_kinds_of_a_plain_value_can_be_changed() -> None:
+    """AP-E1: "10" becomes 10 only by a choice."""
+    base = {**BASE, "level": "10"}
+    form = form_of(TOOL, base)
+    form["s:/level"] = "1"
+    assert saved(form, TOOL, base).value == {**BASE, "level": 10}
+    assert saved(form_of(TOOL, base), TOOL, base).value == base
+
+
+def test_recursion_unfolds_by_the_value() -> None:
+    """IN-E18: a tree of three is a form of three, and grows by a button."""
+    base = {**BASE, "tree": {"name": "a", "children": [{"name": "b", "children": []}]}}
+    form = pressed(form_of(TOOL, base), "append:/tree/children/0/children", TOOL, base)
+    form = pressed(form, "add:/tree/children/0/children/0/name", TOOL, base)
+    form["f:/tree/children/0/children/0/name"] = "c"
+    assert at(saved(form, TOOL, base).value, "/tree/children/0/children/0") == {"name": "c"}
+
+
+def test_raw_json_says_the_line_of_its_fault() -> None:
+    """IN-E5 JS-13: what a form cannot hold is written as JSON."""
+    edited = filled(filter='{\n  "a": 1,\n  "a": 2\n}')
+    assert edited.faults[0].pointer == "/filter/a"
+    assert edited.faults[0].message.startswith("Line 3:")
+
+
+def test_a_name_the_form_does_not_have_is_refused() -> None:
+    """IN-E58 AP-E3: tool, tenant, expiry, version and strange fields cannot be smuggled in."""
+    base = dict(BASE)
+    for name, pointer in [
+        ("tool", ""),
+        ("expires_at", ""),
+        ("f:/tenant", "/tenant"),
+        ("s:/tenant", "/tenant"),
+        ("f:/limit", "/limit"),
+    ]:
+        sent = form_of(TOOL, base).posted("save") | {name: ["x"]}
+        edited = read(sent, TOOL, base)
+        assert [(fault.pointer, fault.rule) for fault in edited.faults] == [(pointer, "form")], name
+        assert edited.value is None
+
+
+def test_a_field_sent_twice_is_refused() -> None:
+    """IN-E58: two amounts are none."""
+    sent = form_of(TOOL, BASE).posted("save") | {"f:/amount": ["5", "5000"]}
+    assert [fault.pointer for fault in read(sent, TOOL, BASE).faults] == ["/amount"]
+
+
+def test_line_ends_come_back_as_they_were() -> None:
+    """AP-E1: a browser sends CR LF for every line end; the arguments keep their own kind."""
+    base = {"customer": "a\r\nb\r\n", "amount": 5, "note": "a\rb\nc"}
+    form = form_of(TOOL, base)
+    assert saved(form, TOOL, base).value == base
+    form["f:/customer"] = "a\nc\n"
+    assert saved(form, TOOL, base).value == {**base, "customer": "a\r\nc\r\n"}
+
+
+def test_invisible_characters_are_taken_out_only_by_the_button() -> None:
+    """RN-5 AP-X6: the field says where they are."""
+    base = {**BASE, "note": "two pallets\u200b arrived"}
+    one = control_of(base, "/note")
+    assert (one.unseen, one.unseen_where) == (1, "U+200B, after “pallets”")
+    assert saved(form_of(TOOL, base), TOOL, base).value == base
+    assert (
+        saved(pressed(form_of(TOOL, base), "clean:/note", TOOL, base), TOOL, base).value["note"]
+        == "two pallets arrived"
+    )
+
+
+def test_a_long_description_is_cut_with_the_rest_at_hand() -> None:
+    """IN-E63 RN-7: plain text, three hundred characters, and nothing lost."""
+    one = control_of({**BASE, "limit": 1}, "/limit")
+    assert len(one.description) == 300
+    assert one.description + one.description_rest == ("How many. " * 60).strip()
+    assert one.placeholder == "20"
+
+
+def test_a_locked_field_is_shown_and_posts_nothing() -> None:
+    """JS-9 IN-E48: the rule's sentence stands at it, and a forged name is refused there."""
+    form = fields(TOOL, BASE, editable=["/amount"], rule="Rule refunds keeps this field as proposed.")
+    locked = next(one for one in form.root.walk() if one.pointer == "/customer")
+    assert (locked.control, locked.locked) == ("locked", "Rule refunds keeps this field as proposed.")
+    drawn = form_of(TOOL, BASE, editable=["/amount"])
+    assert [name for name in drawn.names() if "customer" in name] == []
+    edited = read(drawn.posted("save") | {"f:/customer": ["Evil"]}, TOOL, BASE, editable=["/amount"])
+    assert [(fault.pointer, fault.rule) for fault in edited.faults] == [("/customer", "locked")]
+
+
+def test_a_list_that_is_closed_keeps_its_entries() -> None:
+    """JS-9: one field of one entry is open, the rest stands still."""
+    base = {**BASE, "lines": [{"sku": "a", "count": 1}, {"sku": "b", "count": 2}]}
+    form = form_of(TOOL, base, editable=["/lines/1/count"])
+    assert [do for _, do in form.buttons if do.startswith(("append", "remove", "add"))] == []
+    form["f:/lines/1/count"] = "9"
+    edited = saved(form, TOOL, base, editable=["/lines/1/count"])
+    assert edited.value == {**BASE, "lines": [{"sku": "a", "count": 1}, {"sku": "b", "count": 9}]}
+    sent = form.posted("save") | {"s:/lines": ["absent"]}
+    assert [fault.rule for fault in read(sent, TOOL, base, editable=["/lines/1/count"]).faults] == ["locked"]
+
+
+def test_the_return_key_and_other_buttons_save_nothing() -> None:
+    """HF-3: only the button that says so."""
+    form = form_of(TOOL, BASE)
+    assert form.buttons[0] == ("do", "check")
+    assert [read(form.posted(do), TOOL, BASE).saves for do in ("check", "save", None)] == [False, True, False]
+
+
+def test_an_amount_is_written_with_its_cents() -> None:
+    """AP-X9 JS-8: the form shows euros and sends cents; 124000 would be in doubt and is refused."""
+    tool = Tool(TOOL.schema, {"/amount": "/currency"})
+    base = {"customer": "Acme", "amount": 5000, "currency": "eur"}
+    form = form_of(tool, base)
+    assert form["f:/amount"] == "50.00"
+    form["f:/amount"] = "1240"
+    assert saved(form, tool, base).faults[0].message == "Give an amount in EUR written out in full, such as 1,240.00."
+    form["f:/amount"] = "12.40"
+    assert saved(form, tool, base).value == {**base, "amount": 1240}
