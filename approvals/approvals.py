@@ -275,7 +275,8 @@ def _expire(approval: Approval) -> bool:
 def cancel_open(workspace_id: UUID, chain: str, *, by: str, person: Person | None, reason: str) -> int:
     """Cancel whatever a chain still asks, oldest first. Returns how many approvals ended."""
     pending = Approval.objects.filter(workspace_id=workspace_id, chain=chain, status="pending").order_by("pk")
-    # All are locked before the first is settled: settling locks the run, and whoever holds a run locks no open approval.
+    # All are locked before the first is settled: settling locks the run, and whoever holds a run locks no open
+    # approval.
     locked = list(pending.select_for_update())
     return sum(settle(approval, Approval.Status.CANCELLED, by=by, person=person, message=reason) for approval in locked)
 

@@ -157,7 +157,7 @@ def _hold_to(schema: dict[str, Any], value: Any, at: str) -> None:
 
 
 def _completed(rule: dict[str, Any], pointer: str) -> dict[str, Any]:
-    match = {key: [value] if isinstance(value, str) else value for key, value in rule["match"].items()}
+    match: dict[str, Any] = {key: [value] if isinstance(value, str) else value for key, value in rule["match"].items()}
     if "when" in match:
         _check_condition(rule["id"], match["when"], f"{pointer}/match/when")
     done = {"id": rule["id"], "match": match, "verdict": rule["verdict"], "reason": rule.get("reason", "")}

@@ -104,7 +104,7 @@ def _person(name: str, workspace: Workspace) -> Person:
     return person
 
 
-def refund(amount: int = 42_000, **more: Any) -> dict[str, Any]:
+def refund(amount: Any = 42_000, **more: Any) -> dict[str, Any]:
     """The arguments of a refund; the amount in cents."""
     return {"charge": "ch_3PqT2eLk9fZ", "amount": amount, "currency": "eur", **more}
 
@@ -130,7 +130,9 @@ def ask(cast: Cast, args: dict[str, Any], **more: Any) -> Approval:
     with rows.within(cast.northwind):
         held = gate.hold(gate.judge(propose(cast, args, **more)))
     assert held.approval_id is not None, held.reason
-    return Approval.objects.get(pk=rows.parse_id("apr", held.approval_id))
+    key = rows.parse_id("apr", held.approval_id)
+    assert key is not None
+    return Approval.objects.get(pk=key)
 
 
 def say(
@@ -139,6 +141,11 @@ def say(
     """Decide as a person who sees the approval as it stands in the database."""
     seen = Approval.objects.get(pk=approval.pk)
     revision = seen.revisions.get(number=seen.revision)
-    facts = {"revision": seen.revision, "digest": revision.digest, "via": "web", "message": message} | more
+    facts: dict[str, Any] = {
+        "revision": seen.revision,
+        "digest": revision.digest,
+        "via": "web",
+        "message": message,
+    } | more
     body = canonical.encode(edited) if isinstance(edited, dict) else edited
     return decide(seen.workspace_id, seen.pk, by=person, verdict=verdict, edited=body, **facts)

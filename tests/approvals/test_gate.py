@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from django.db import connection
 
 from approvals import approvals, gate, people, policies, rows
 from approvals.approvals import Approval
@@ -89,7 +90,7 @@ def test_an_earlier_revision_is_never_cleared(cast: Cast) -> None:
 def test_approved_just_before_the_deadline_does_not_run_after_it(cast: Cast) -> None:
     """AP-U10."""
     approval, digest = approved(cast)
-    with rows.connection.cursor() as cursor:
+    with connection.cursor() as cursor:
         cursor.execute("SELECT set_config('placet.clock_offset', '3601', true)")
     assert cleared(approval, digest) == "expired"
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from approvals import policies
-from approvals.ledger import entries
+from approvals.ledger import canonical, entries
 from approvals.policies import Policy, PolicyFault, filled, read_document
 from tests.cast import POLICY, Cast, refund
 
@@ -64,8 +64,9 @@ def test_loading_makes_versions_and_the_same_text_none(cast: Cast) -> None:
 
 def test_a_forged_policy_allows_nothing(cast: Cast) -> None:
     """AU-2, SC-6: a row written past Placet opens nothing."""
-    forged = Policy(workspace=cast.northwind, version=9, document=policies.canonical.encode(read_document(ALLOW_ALL)))
-    forged.digest, forged.mac = policies.canonical.sha256_hex(forged.document), cast.policy.mac
+    document = canonical.encode(read_document(ALLOW_ALL))
+    forged = Policy(workspace=cast.northwind, version=9, document=document)
+    forged.digest, forged.mac = canonical.sha256_hex(document), cast.policy.mac
     forged.save(force_insert=True)
     opinion = policies.judge(cast.northwind.pk, tool="payments.close_account", agent="x", args={})
     assert (opinion.verdict, opinion.policy_version) == ("deny", 9)
@@ -102,7 +103,7 @@ RULE = {"id": "r", "match": {}, "verdict": "require_approval", "approvals": [{"t
 def test_a_document_that_cannot_be_a_policy_names_the_place(cast: Cast, rules: list[Any], pointer: str) -> None:
     """AZ-3, JS-1: also a rule that nobody could satisfy, and no deadline that approves."""
     with pytest.raises(PolicyFault) as caught:
-        policies.load(cast.northwind, policies.canonical.encode({"policy": 1, "rules": rules}), by="system")
+        policies.load(cast.northwind, canonical.encode({"policy": 1, "rules": rules}), by="system")
     assert caught.value.pointer == pointer
 
 
@@ -135,7 +136,7 @@ def test_yaml_has_no_yes_and_no_dates() -> None:
 
 
 def test_defaults_are_written_out() -> None:
-    rule = read_document(policies.canonical.encode({"policy": 1, "rules": [RULE]}))["rules"][0]
+    rule = read_document(canonical.encode({"policy": 1, "rules": [RULE]}))["rules"][0]
     assert (rule["prevent_self_review"], rule["editor_may_approve"], rule["deadline"]) == (True, True, 86_400)
     assert rule["allowed_decisions"] == ["approve", "edit", "reject"] and rule["editable"] is None
 

@@ -1,4 +1,5 @@
-"""`manage.py people load FILE | grant | revoke | list`: workspaces, teams, people and their rights from the command line."""
+"""`manage.py people load FILE | grant | revoke | list`: workspaces, teams, people and their rights from the command
+line."""
 
 from __future__ import annotations
 
@@ -95,7 +96,8 @@ def _person(email: str) -> Person:
 
 
 def _thing(workspace: Workspace, text: str) -> Model:
-    """The thing behind `workspace`, `team:finance` or `app.model:name`; other apps' models are found by their label alone."""
+    """The thing behind `workspace`, `team:finance` or `app.model:name`; other apps' models are found by their label
+    alone."""
     kind, _, name = text.partition(":")
     if kind == "workspace":
         return workspace
