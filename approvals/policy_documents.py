@@ -145,7 +145,7 @@ def parse(text: str | bytes) -> Any:
 def _refuse_aliases(raw: bytes) -> None:
     """Aliases let a small text unfold into gigabytes, and no policy needs them."""
     for event in yaml.parse(raw, Loader=yaml.SafeLoader):
-        if isinstance(event, yaml.AliasEvent):
+        if isinstance(event, yaml.AliasEvent) and event.start_mark:
             raise PolicyFault(
                 "", "alias", f"Line {event.start_mark.line + 1}: write the part out instead of naming it with *."
             )
