@@ -48,7 +48,7 @@ def open_desk() -> list[Run]:
         thing = f"runtime.agent:{desk.NAME}"
         call_command("people", "grant", OPERATES, "operate", thing, workspace=WORKSPACE, stdout=StringIO())
         services.remember(home, set_up=True)
-    return [start(ticket) for ticket in shop.tickets(tickets.home())]
+    return [start(ticket) for ticket in shop.shipped()]
 
 
 def start(ticket: dict[str, Any]) -> Run:
