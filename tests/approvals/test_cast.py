@@ -68,7 +68,7 @@ def test_who_was_given_no_password_cannot_sign_in(loaded: Workspace) -> None:
     ],
 )
 def test_a_slip_in_the_file_is_named_and_nothing_is_written(change: tuple[str, str], told: str) -> None:
-    """AZ-3 in spirit: a right for nobody is refused where it is written down."""
+    """A right for nobody is refused where it is written down."""
     with pytest.raises(cast.CastFault, match=told):
         cast.load(cast.read(FILE.replace(*change).encode()), passwords={}, by="system")
     assert not Person.objects.exists()

@@ -34,7 +34,7 @@ def test_a_credential_speaks_for_its_agent_and_workspace(agent: Agent) -> None:
 
 
 def test_the_secret_is_long_and_nowhere_in_the_database(agent: Agent) -> None:
-    """SC-3 in spirit, CH-B116: 256 random bits, of which only the digest and the first signs are kept."""
+    """CH-B116: 256 random bits, of which only the digest and the first signs are kept."""
     made, secret = credentials.create(agent, by="system")
     assert secret.startswith("plk_") and len(secret) == 47
     with connection.cursor() as cursor:
@@ -72,7 +72,7 @@ def test_a_credential_ends_by_itself(agent: Agent, db: None) -> None:
     ],
 )
 def test_a_row_that_somebody_wrote_past_placet_opens_nothing(agent: Agent, change: dict[str, Any]) -> None:
-    """SC-6 in spirit: a forged, revived or lent credential has no code that holds."""
+    """A forged, revived or lent credential has no code that holds."""
     other = definitions.register_agent(agent.workspace_id, "other", "scripted", {}, by="system")
     known = Person.objects.get(name="Riley Chen")
     made, secret = credentials.create(agent, requester_id=known.pk, days=1, by="system")

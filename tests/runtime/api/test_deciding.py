@@ -82,7 +82,7 @@ def test_an_approval_never_carries_arguments(dana: Api, held: Held, desk: Desk) 
 
 
 def test_a_rejection_needs_its_reason(dana: Api, held: Held, desk: Desk) -> None:
-    """SM-9, AP-R4: the reason reaches the agent."""
+    """AP-R4: the reason reaches the agent."""
     approval = held()
     assert fault(_decide(dana, approval, "reject")) == (422, "needs_message", "/message")
     assert _decide(dana, approval, "reject", message="Too much.").json()["status"] == "rejected"

@@ -41,7 +41,7 @@ def _routes() -> list[tuple[str, str, dict[str, Any]]]:
 
 @pytest.mark.parametrize("caller", ["agent", "dana", "nobody"])
 def test_every_route_answers_as_it_is_described(place: Desk, request: pytest.FixtureRequest, caller: str) -> None:
-    """IN-M18, IN-E51, SI-5 in spirit: never a 500, whatever the path, the query, the body and the key."""
+    """IN-M18, IN-E51: never a 500, whatever the path, the query, the body and the key."""
     api: Api = Api(Client()) if caller == "nobody" else request.getfixturevalue(caller)
     routes = _routes()
 
