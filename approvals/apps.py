@@ -12,8 +12,10 @@ class ApprovalsConfig(AppConfig):
     name = "approvals"
 
     def ready(self) -> None:
-        from approvals import roles
+        from approvals import people, roles
+        from approvals.ledger import verify
 
+        verify.CHECKS.append(people.unexplained)
         post_migrate.connect(_grant, sender=self, dispatch_uid="approvals.grant")
         self.roles = roles
 

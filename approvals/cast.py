@@ -8,7 +8,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 
 from approvals import people, policy_documents, rows, schemas
-from approvals.ledger import entries
+from approvals.ledger import entries, sealing
 from approvals.people import Person, Team, Workspace
 
 _NAME = {"type": "string", "minLength": 1, "maxLength": 80}
@@ -116,6 +116,7 @@ def found(slug: str, name: str, *, by: str) -> Workspace:
     try:
         with rows.within(workspace):
             workspace.save(force_insert=True)
+            sealing.ensure(workspace.pk)
             entries.append(workspace.pk, "workspace", "workspace.founded", {"slug": slug, "name": name}, by=by)
     except IntegrityError:  # another loader was first
         return Workspace.objects.get(slug=slug)

@@ -14,7 +14,7 @@ from approvals.approvals import Approval
 from approvals.ledger import canonical, keys, sealing
 from approvals.people import Person
 from approvals.revisions import Revision
-from approvals.rulings import Forged
+from approvals.rulings import UNPROVEN
 from approvals.schemas import Fault
 from approvals.votes import Ballot, ballot, too_late
 from approvals.votes import Refused as Refused
@@ -177,7 +177,7 @@ def _missed(approval: Approval, attempt: Attempt) -> Refused:
 def _judge(approval: Approval, attempt: Attempt) -> Decided | Refused:
     try:
         vote = ballot(approval, revisions.current_revision(approval))
-    except Forged as fault:
+    except UNPROVEN as fault:
         return Refused("tampered", str(fault))
     if attempt.verdict not in Decision.Verdict.values:
         return Refused("unknown_verdict", "A verdict is approve, reject or edit.", pointer="/verdict")
@@ -257,7 +257,10 @@ def _edit(vote: Ballot, attempt: Attempt) -> Decided | Refused:
         edited = schemas.read_arguments(attempt.edited or b"")
     except canonical.Unrepresentable as fault:
         return Refused("invalid_edit", str(fault), (Fault(fault.pointer, fault.rule, fault.message),), fault.pointer)
-    before = canonical.parse(revisions.args_of(vote.revision))
+    try:
+        before = canonical.parse(revisions.args_of(vote.revision))
+    except UNPROVEN as fault:
+        return Refused("tampered", str(fault))
     faults = edits.check(before, edited, vote.approval.schema, editable=vote.rule["editable"])
     if faults:
         return Refused("invalid_edit", f"{faults[0].pointer}: {faults[0].message}", faults, faults[0].pointer)

@@ -12,10 +12,10 @@ from django.db import models
 from approvals import approvals, edits, people, policies, revisions, rows, rulings, schemas, votes
 from approvals.approvals import Approval, Resolution
 from approvals.edits import money
-from approvals.ledger import canonical, entries, sealing
+from approvals.ledger import canonical, entries
 from approvals.people import Person, Workspace
 from approvals.revisions import Revision
-from approvals.rulings import Forged, Ruling
+from approvals.rulings import UNPROVEN, Ruling
 from approvals.schemas import Admission as Admission
 from approvals.schemas import Inadmissible as Inadmissible
 
@@ -261,13 +261,17 @@ def clearance(workspace_id: UUID, subject: str, digest: str) -> Cleared | NotCle
     """The stored bytes and the header of the digest, after everything is checked once more: the ruling's and the votes'
     authentication codes, the approval's status and deadline, the voters' rights today, and the policy in force
     today."""
+    try:
+        return _clearance(workspace_id, subject, digest)
+    except UNPROVEN as fault:
+        return NotCleared("tampered", f"What was decided cannot be proved. {fault}".strip())
+
+
+def _clearance(workspace_id: UUID, subject: str, digest: str) -> Cleared | NotCleared:
     ruling = Ruling.objects.filter(workspace_id=workspace_id, subject=subject, digest=digest).exclude(digest="").first()
     if ruling is None or not ruling.holds():
         return NotCleared("tampered", "No ruling that Placet wrote covers this call.")
-    try:
-        args = ruling.clear_args()
-    except sealing.Tampered:
-        return NotCleared("tampered", "The arguments are not the ones that were judged.")
+    args = ruling.clear_args()
     if canonical.action_digest(ruling.header, args) != digest:
         return NotCleared("tampered", "The arguments are not the ones the digest names.")
     if ruling.verdict == Ruling.Verdict.REQUIRE_APPROVAL:
@@ -301,10 +305,7 @@ def _unapproved(workspace_id: UUID, ruling: Ruling, args: bytes) -> NotCleared |
 
 
 def _votes_fall_short(approval: Approval, revision: Revision, ruling: Ruling, args: bytes) -> NotCleared | None:
-    try:
-        vote = votes.ballot(approval, revision)
-    except Forged as fault:
-        return NotCleared("tampered", str(fault))
+    vote = votes.ballot(approval, revision)
     if vote.filled < vote.needed:
         return NotCleared("votes_fall_short", f"The votes no longer meet rule {vote.rule['id']}.")
     opinion = policies.judge(approval.workspace_id, tool=ruling.tool, agent=ruling.agent, args=canonical.parse(args))

@@ -14,7 +14,7 @@ from approvals.ledger import canonical, entries, keys
 from approvals.people import Person, Team, Workspace
 from approvals.policy_documents import PolicyFault as PolicyFault
 from approvals.policy_documents import read_document as read_document
-from approvals.rulings import Forged
+from approvals.rulings import UNPROVEN, Forged
 
 
 class Policy(rows.Row):
@@ -94,7 +94,7 @@ def judge(workspace_id: UUID, *, tool: str, agent: str, args: Any) -> Opinion:
         return Opinion("deny", "This workspace has no policy yet, so no call is allowed.", 0)
     try:
         rules = policy.rules
-    except Forged as fault:
+    except UNPROVEN as fault:
         return Opinion("deny", str(fault), policy.version)
     for rule in rules:
         matches, why = try_rule(rule, tool=tool, agent=agent, args=args)

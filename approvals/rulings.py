@@ -15,6 +15,10 @@ class Forged(Exception):
     """A row whose authentication code does not hold: somebody wrote to the database past Placet."""
 
 
+UNPROVEN = (Forged, keys.UnknownKey, sealing.Tampered)
+"""What reading a signed or sealed row raises when it proves nothing: it then lets nothing run."""
+
+
 class Ruling(rows.Row):
     """What policy said of exactly these arguments: one for every proposed call and one for every accepted edit of it.
 

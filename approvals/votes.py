@@ -10,7 +10,7 @@ from approvals import policies, revisions
 from approvals.approvals import Approval
 from approvals.people import Person
 from approvals.revisions import Revision
-from approvals.rulings import Forged
+from approvals.rulings import UNPROVEN
 from approvals.schemas import Fault
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def standing(approval: Approval, person: Person) -> Standing:
     """Whether this person may decide now, why not, and what the approval still needs. Reads, and promises nothing."""
     try:
         vote = ballot(approval, revisions.current_revision(approval))
-    except Forged as fault:
+    except UNPROVEN as fault:
         return Standing(False, str(fault), "tampered", required=approval.required)
     refusal = vote.refusal(person, "approve")
     voted = {yes.person_id for yes in vote.yeses}

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from django.db import connection
 
 from approvals import approvals, gate, people, policies, rows
 from approvals.approvals import Approval
 from approvals.decisions import Decision
-from approvals.ledger import canonical, entries
+from approvals.ledger import canonical, entries, keys
 from approvals.revisions import Revision
 from approvals.rulings import Ruling
 from tests.cast import REFUND, Cast, ask, propose, refund, say
@@ -186,3 +188,20 @@ def test_context_and_arguments_are_sealed(cast: Cast) -> None:
     assert b"marker-of" not in raw and b"pallets" not in raw
     assert approvals.context_of(approval)["reason"] == "Two pallets arrived wet."
     assert b"marker-of-an-argument" in approvals.args_of(Revision.objects.get())
+
+
+def test_what_cannot_be_proved_for_want_of_a_key_is_an_answer(cast: Cast, settings: Any) -> None:
+    """SC-2: where a key is missing nothing runs, and it is said."""
+    approval, digest = approved(cast)
+    settings.PLACET_KEYS = {2: bytes(32)}
+    assert cleared(approval, digest) == "tampered"
+    assert policies.judge(cast.northwind.pk, tool="x", agent="y", args={}).verdict == "deny"
+
+
+def test_without_its_entry_in_the_ledger_a_decision_is_not_made(cast: Cast, settings: Any) -> None:
+    """AU-11: the chain cannot be continued without the old key, so the verdict fails as a whole."""
+    approval = ask(cast, refund())
+    settings.PLACET_KEYS = {2: bytes(32)}
+    with pytest.raises(keys.UnknownKey):
+        say(approval, cast.dana, "approve")
+    assert Approval.objects.get().status == "pending"
