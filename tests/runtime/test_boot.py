@@ -110,7 +110,7 @@ def test_up_killed_up_again_down_and_over(place):
 
     running = place.processes()
     assert "Nothing was lost" in place.down().stdout
-    assert not any(map(is_alive, running))
+    assert until(lambda: not any(map(is_alive, running)), seconds=20)
     assert "not running" in place.down().stdout
 
     place.up("--reset", PORT="none")
@@ -124,7 +124,7 @@ def test_ctrl_c_while_it_starts_leaves_nothing_running(place):
     started = place.processes()
     running.send_signal(signal.SIGINT)
     assert running.wait(30) == 0
-    assert not any(map(is_alive, started))
+    assert until(lambda: not any(map(is_alive, started)), seconds=20)
 
 
 @pytest.mark.parametrize(
