@@ -225,8 +225,7 @@ _POKE = """
         status = CASE WHEN status = 'suspended_approval' OR (status = 'parked' AND reason_code = %(parked_for)s)
             THEN 'ready' ELSE status END,
         wake_at = CASE WHEN status = 'in_progress' THEN wake_at ELSE placet_now() END,
-        cancel_by = CASE WHEN %(cancel)s AND cancel_by = '' THEN 'system' ELSE cancel_by END,
-        cancel_reason = CASE WHEN %(cancel)s AND cancel_by = '' THEN 'A deadline passed.' ELSE cancel_reason END
+        cancel_by = CASE WHEN %(cancel)s AND cancel_by = '' THEN 'system' ELSE cancel_by END
     WHERE id = %(run)s AND workspace_id = %(workspace)s
     RETURNING status
 """

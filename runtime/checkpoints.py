@@ -98,7 +98,7 @@ def _holds(checkpoint: Checkpoint) -> bool:
         raise Unreadable(f"Checkpoint {checkpoint.seq} names a key that is not here: {fault}") from fault
 
 
-def verify_tail(run_id: UUID, *, verified_seq: int, head_seq: int, head_mac: bytes) -> None:
+def verify_tail(run_id: UUID, verified_seq: int, *, head_seq: int, head_mac: bytes) -> None:
     """Verify what was added since the chain was last verified, with the bodies left sealed. Raises Unreadable."""
     tail = history(run_id, after=max(verified_seq - 1, 0))
     prev = tail.pop(0) if verified_seq and tail else None

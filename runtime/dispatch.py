@@ -65,7 +65,8 @@ def dispatch(lease: Lease, call: Call) -> None:
         ):
             outcomes.settle(lease, call, intent.attempt, intent.tool.effect, answer)
             return
-        call.refresh_from_db()
+        with rows.within(lease.workspace_id):
+            call.refresh_from_db()
 
 
 # Intent

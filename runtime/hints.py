@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
-from functools import partial
+from functools import cache, partial
 from typing import Final
 from uuid import UUID
 
+import redis
+from django.conf import settings
 from django.db import transaction
 from kombu.exceptions import OperationalError
 
@@ -34,7 +36,10 @@ def hint_on_commit(workspace_id: UUID, run_id: UUID) -> None:
 
 
 def queued() -> int:
-    """How many hints wait in the broker. Raises kombu's OperationalError or OSError when it cannot be reached."""
-    with app.connection_for_read() as connection:
-        connection.ensure_connection(max_retries=1, timeout=2)
-        return int(connection.default_channel.client.llen(QUEUE))
+    """How many hints wait in the broker. Raises redis.RedisError when it cannot be asked."""
+    return int(_broker(settings.REDIS_URL).llen(QUEUE))
+
+
+@cache
+def _broker(url: str) -> redis.Redis:
+    return redis.Redis.from_url(url, socket_timeout=2, socket_connect_timeout=2)

@@ -56,7 +56,6 @@ class Lease:
     pokes: int
     attempts: int
     cancel_by: str
-    cancel_reason: str
     agent_id: UUID
     version_id: UUID
     requester_id: UUID | None
@@ -78,10 +77,10 @@ class Lease:
 CLAIM = """
     UPDATE runtime_run SET status = 'in_progress', fence = fence + 1, attempts = attempts + 1, lease_owner = %(me)s,
         lease_until = placet_now() + make_interval(secs => %(ttl)s), wake_at = NULL, hinted_at = NULL,
-        reason = '', reason_code = ''
+        reason = '', reason_code = '', ended_at = NULL
     WHERE id = %(run)s AND workspace_id = %(workspace)s
         AND (status = 'ready' OR (status = 'in_progress' AND lease_until < placet_now()))
-    RETURNING id, workspace_id, fence, head_seq, head_mac, verified_seq, pokes, attempts, cancel_by, cancel_reason,
+    RETURNING id, workspace_id, fence, head_seq, head_mac, verified_seq, pokes, attempts, cancel_by,
         agent_id, version_id, requester_id, title
 """
 
@@ -209,7 +208,8 @@ def durably(lease: Lease, write: Callable[[], None], landed: Callable[[], bool])
 def _found(lease: Lease, landed: Callable[[], bool]) -> bool:
     while lease.valid:
         try:
-            return landed()
+            with rows.within(lease.workspace_id):
+                return landed()
         except (OperationalError, InterfaceError):
             connection.close()
             time.sleep(0.2)

@@ -7,13 +7,17 @@ from __future__ import annotations
 
 import logging
 import time
+import traceback
 from functools import partial
 from typing import Any, Final
 from uuid import UUID
 
+from django.db import InterfaceError, OperationalError, connection
+from django.db.models import F
+
 from approvals import gate, rows
 from approvals.ledger import canonical, entries, keys, sealing
-from runtime import calls, checkpoints, dispatch, hints, leases, outcomes, processes, proposals, state
+from runtime import calls, checkpoints, dispatch, hints, leases, outcomes, processes, proposals, runs, state
 from runtime.agents import agent as agents
 from runtime.calls import Call
 from runtime.crashpoints import reach
@@ -35,6 +39,8 @@ def advance(run_id: UUID, workspace_id: UUID | None = None) -> bool:
 
     Whatever ends this process in the middle, the run goes on from its last commit when the lease has run out.
     """
+    if processes.stopping.is_set():
+        return False
     if workspace_id is None:
         workspace_id = Run.objects.values_list("workspace_id", flat=True).get(pk=run_id)
     with rows.within(workspace_id):
@@ -50,6 +56,8 @@ def advance(run_id: UUID, workspace_id: UUID | None = None) -> bool:
 def _work(lease: Lease) -> None:
     try:
         _go(lease)
+    except (OperationalError, InterfaceError) as error:
+        _give_up(lease, error)
     except leases.CancelWanted:
         _end_cancelled(lease)
     except leases.LeaseLost as lost:
@@ -71,9 +79,8 @@ def _go(lease: Lease) -> None:
         reason = f"{CLAIMS} workers in a row took this run and ended, or lost it, before anything could be committed."
         _stop(lease, to="parked", code="no_progress", reason=reason)
         return
-    checkpoints.verify_tail(
-        lease.run_id, verified_seq=lease.verified_seq, head_seq=lease.head_seq, head_mac=lease.head_mac
-    )
+    with rows.within(lease.workspace_id):
+        checkpoints.verify_tail(lease.run_id, lease.verified_seq, head_seq=lease.head_seq, head_mac=lease.head_mac)
     turn = Turn(lease)
     while turn.next():
         pass
@@ -90,11 +97,12 @@ class Turn:
         self._name = ""
         self._state: dict[str, Any] = {}
         self._node = ""
+        self._nothing_open = False
 
     def next(self) -> bool:
         if processes.stopping.is_set():
             return self._give_back()
-        waiting = calls.unconsumed(self.lease.run_id)
+        waiting = self._unconsumed()
         to_send = [call for call in waiting if call.status == "cleared"]
         to_send += [call for call in waiting if call.status == "executing"]
         if to_send:
@@ -108,6 +116,12 @@ class Turn:
             return self._give_back()
         self.steps += 1
         return self._step(waiting)
+
+    def _unconsumed(self) -> list[Call]:
+        if self._nothing_open:
+            return []
+        with rows.within(self.lease.workspace_id):
+            return calls.unconsumed(self.lease.run_id)
 
     # What ends a turn
 
@@ -136,13 +150,18 @@ class Turn:
     # A step
 
     def _step(self, ended: list[Call]) -> bool:
-        agent = self._load()
+        with rows.within(self.lease.workspace_id):
+            agent = self._load()
+            results = tuple(calls.result_of(call) for call in ended)
         node = self._node
-        results = tuple(calls.result_of(call) for call in ended)
         given = state.decode(canonical.encode(self._state, max_depth=canonical.MAX_DEPTH + 8))
         step = _ask(agent, node, given, results)
-        draft = proposals.Draft(self.lease, self._name, step, node=node, ended=ended, state=self._state)
+        with rows.within(self.lease.workspace_id):
+            # Judging only reads, and comes before the transaction that writes: a refusal is an answer, never a
+            # rollback.
+            draft = proposals.Draft(self.lease, self._name, step, node=node, ended=ended, state=self._state)
         going_on = self._commit(draft)
+        self._nothing_open = not step.calls
         if going_on:
             state.fold(self._state, draft.body["ops"])
             self._node = draft.goto
@@ -182,8 +201,10 @@ def _ask(agent: agents.Agent, node: str, given: dict[str, Any], results: tuple[a
         step = agent.step(node, given, results)
     except agents.Unusable:
         raise
-    except Exception as error:  # an agent's code may raise anything; its run fails, and nothing before it is lost
-        log.exception("The agent's node %s raised", node)
+    except Exception as error:
+        # What it said may quote a customer: the log has the place instead.
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        log.error("The agent's node %s raised %s at %s:%s", node, type(error).__name__, where.filename, where.lineno)
         raise _AgentRaised(f"The agent's node {node} raised {type(error).__name__}.") from error
     return agents.check(step)
 
@@ -198,6 +219,25 @@ def _agent_of(lease: Lease) -> tuple[str, agents.Agent]:
 # Endings
 
 
+def _give_up(lease: Lease, error: Exception) -> None:
+    """The database went away in the middle: give the run back as soon as it is there again, if the lease still holds
+    then.
+
+    The claim still counts as one that came to nothing, so that a run which always ends like this is parked one day.
+    """
+    log.warning("%s is given back: %s", lease.public_id, type(error).__name__)
+    connection.close()
+
+    def write() -> None:
+        with rows.within(lease.workspace_id):
+            leases.release(lease, to="ready", wake_at=rows.Now(), attempts=F("attempts"))
+
+    try:
+        leases.durably(lease, write, lambda: Run.objects.filter(pk=lease.run_id).exclude(fence=lease.fence).exists())
+    except leases.LeaseLost:
+        log.warning("%s: its lease ran out meanwhile.", lease.public_id)
+
+
 def _stop(lease: Lease, *, to: str, code: str, reason: str) -> None:
     """Fail or park the run, loudly. Nothing that was committed is lost, and an operator may let it go on."""
     log.error("%s is %s (%s): %s", lease.public_id, to, code, reason)
@@ -209,14 +249,17 @@ def _stop(lease: Lease, *, to: str, code: str, reason: str) -> None:
 def _end_cancelled(lease: Lease) -> None:
     """Carry out the wish to cancel. This worker has the run, so no new approval can open while the open ones are
     withdrawn."""
-    run = Run.objects.get(pk=lease.run_id)
-    gate.withdraw(lease.workspace_id, lease.public_id, by=run.cancel_by, reason=run.cancel_reason)
-    for call in calls.unconsumed(lease.run_id):
+    with rows.within(lease.workspace_id):
+        run = Run.objects.get(pk=lease.run_id)
+        waiting = calls.unconsumed(lease.run_id)
+    told = runs.cancel_reason_of(run)
+    reason = "It was cancelled." if told else "A deadline passed, and the rule ends the run then."
+    gate.withdraw(lease.workspace_id, lease.public_id, by=run.cancel_by, reason=told or reason)
+    for call in waiting:
         if call.status == "executing":
             outcomes.give_up(lease, call)
     with rows.within(lease.workspace_id):
-        sets = {"reason_code": "cancelled", "reason": run.cancel_reason, "ended_at": rows.Now(), "wake_at": None}
-        leases.release(lease, to="cancelled", **sets)
+        leases.release(lease, to="cancelled", reason_code="cancelled", reason=reason, ended_at=rows.Now(), wake_at=None)
         calls.cancel_rest(lease.run_id)
-        body = {"reason": run.cancel_reason}
+        body = {"reason_digest": canonical.sha256_hex(told.encode())}
         entries.append(lease.workspace_id, lease.public_id, "run.cancelled", body, by=run.cancel_by)

@@ -71,7 +71,7 @@ class Run(rows.Row):
     wake_at = models.DateTimeField(db_default=rows.Now(), null=True)
     hinted_at = models.DateTimeField(null=True)
     cancel_by = models.CharField(max_length=40, blank=True)
-    cancel_reason = models.TextField(blank=True)
+    cancel_reason = models.BinaryField(default=b"")
     ended_at = models.DateTimeField(null=True)
 
     class Meta:
@@ -105,6 +105,12 @@ class Run(rows.Row):
     def __str__(self) -> str:
         return self.public_id
 
+    @property
+    def told(self) -> str:
+        """Why it stands where it stands, or nothing: in our words, or in those of whoever cancelled it. Raises
+        Tampered."""
+        return cancel_reason_of(self) or self.reason if self.status == "cancelled" else self.reason
+
 
 OPEN = frozenset({"ready", "in_progress", "suspended_approval", "requires_action", "sleeping"})
 WAITING = frozenset({"suspended_approval", "requires_action", "sleeping"})
@@ -124,6 +130,13 @@ def unseal_title(workspace_id: UUID, run_id: UUID, title: bytes) -> str:
     return sealing.unseal(workspace_id, title, place=_title_place(run_id)).decode()
 
 
+def cancel_reason_of(run: Run) -> str:
+    """What was said by whoever wants it cancelled, or nothing. Raises sealing.Tampered."""
+    if not run.cancel_reason:
+        return ""
+    return sealing.unseal(run.workspace_id, bytes(run.cancel_reason), place=_reason_place(run.pk)).decode()
+
+
 def run_named(workspace_id: UUID, public_id: str) -> Run | None:
     """The run of this public id, if the workspace has one."""
     key = rows.parse_id(Run.PREFIX, public_id)
@@ -132,6 +145,10 @@ def run_named(workspace_id: UUID, public_id: str) -> Run | None:
 
 def _title_place(key: UUID) -> str:
     return f"runtime_run.title:{key.hex}"
+
+
+def _reason_place(key: UUID) -> str:
+    return f"runtime_run.cancel_reason:{key.hex}"
 
 
 # Verbs
@@ -215,7 +232,8 @@ def cancel(run: Run, *, by: str, reason: str, person_id: UUID | None = None) -> 
 
 
 def _wish_to_cancel(run: Run, by: str, reason: str) -> bool:
-    wanted = {"cancel_by": by, "cancel_reason": reason}
+    sealed = sealing.seal(run.workspace_id, reason.encode(), place=_reason_place(run.pk)) if reason else b""
+    wanted = {"cancel_by": by, "cancel_reason": sealed}
     awake = {"status": "ready", "wake_at": rows.Now(), "hinted_at": None}
     with rows.within(run.workspace_id):
         rows.publish(run.workspace_id, run.public_id)

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
+import redis
 from django.db import connection
 from django.db.models import Exists, OuterRef
-from kombu.exceptions import OperationalError as BrokerError
 
 from approvals import gate, rows
 from runtime import calls, hints, processes
@@ -84,7 +84,7 @@ def hint_due() -> int:
     down."""
     try:
         room = QUEUE_LIMIT - hints.queued()
-    except (BrokerError, OSError) as error:
+    except redis.RedisError as error:
         log.warning("The broker cannot be asked (%s); what is due waits for the next sweep.", type(error).__name__)
         return 0
     hinted = 0

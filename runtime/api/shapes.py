@@ -129,7 +129,7 @@ def run_out(run: Run) -> dict[str, Any]:
         "agent": run.agent.name,
         "title": _title(run),
         "status": run.status,
-        "reason": run.reason,
+        "reason": run.told,
         "checkpoint": run.head_seq,
         "created_at": instant(run.created_at),
         "ended_at": instant(run.ended_at) if run.ended_at else None,

@@ -144,7 +144,7 @@ class Migration(migrations.Migration):
                 ('wake_at', models.DateTimeField(db_default=approvals.rows.Now(), null=True)),
                 ('hinted_at', models.DateTimeField(null=True)),
                 ('cancel_by', models.CharField(blank=True, max_length=40)),
-                ('cancel_reason', models.TextField(blank=True)),
+                ('cancel_reason', models.BinaryField(default=b'')),
                 ('ended_at', models.DateTimeField(null=True)),
                 ('agent', models.ForeignKey(db_constraint=False, on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='runtime.agent')),
                 ('requester', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),

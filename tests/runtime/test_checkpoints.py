@@ -167,7 +167,7 @@ def test_a_key_that_is_gone_parks_and_does_not_pass(ended: Run, settings: Any) -
 def test_the_tail_is_verified_without_unsealing_anything(ended: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(state, "decode", lambda _: pytest.fail("a body was read"))
     ended.refresh_from_db()
-    checkpoints.verify_tail(ended.pk, verified_seq=2, head_seq=ended.head_seq, head_mac=bytes(ended.head_mac))
+    checkpoints.verify_tail(ended.pk, 2, head_seq=ended.head_seq, head_mac=bytes(ended.head_mac))
 
 
 def test_a_checkpoint_of_another_workspace_cannot_be_added(desk: Desk, ended: Run) -> None:

@@ -9,8 +9,7 @@ import pytest
 from approvals import gate
 from approvals.ledger import canonical, entries
 from runtime import definitions, tools
-from runtime.definitions import offers
-from runtime.definitions import Agent, Tool
+from runtime.definitions import Agent, Tool, offers
 from tests.cast import Cast, assemble
 from tests.runtime import tooling
 from tests.runtime.conftest import Desk

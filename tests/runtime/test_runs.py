@@ -54,7 +54,7 @@ def test_cancelling_withdraws_what_is_asked_and_ends_the_run(desk: Desk) -> None
     run = desk.begin([call("asked.keyed", 1), call("asked.keyed", 2)], [call("free.unsafe", 3)])
     assert runs.cancel(run, by=desk.cast.omar.public_id, reason="Wrong ticket.", person_id=desk.cast.omar.pk)
     assert set(Approval.objects.values_list("status", flat=True)) == {"cancelled"}
-    assert desk.work(run).status == "cancelled" and run.reason == "Wrong ticket." and run.ended_at
+    assert desk.work(run).status == "cancelled" and run.told == "Wrong ticket." and run.ended_at
     assert {each.status for each in desk.calls(run)} == {"cancelled"} and tooling.happened("sent") == []
     last = entries.read(run.workspace_id, run.public_id)[-1]
     assert (last["kind"], last["by"]) == ("run.cancelled", desk.cast.omar.public_id)
@@ -63,7 +63,7 @@ def test_cancelling_withdraws_what_is_asked_and_ends_the_run(desk: Desk) -> None
 def test_cancelling_twice_or_after_the_end_is_an_answer(desk: Desk) -> None:
     run = desk.begin([call("asked.keyed")])
     assert runs.cancel(run, by="system", reason="Once.") and not runs.cancel(run, by="system", reason="Twice.")
-    assert desk.work(run).reason == "Once."
+    assert desk.work(run).told == "Once."
     assert not runs.cancel(run, by="system", reason="Late.")
 
 

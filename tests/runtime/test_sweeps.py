@@ -115,7 +115,7 @@ def test_with_the_broker_down_it_waits_and_goes_on(desk: Desk, monkeypatch: pyte
     desk.begin([call("asked.pure")])
     Approval.objects.update(expires_at="2020-01-01T00:00:00Z")
     with monkeypatch.context() as down:
-        down.setattr(hints, "queued", lambda: (_ for _ in ()).throw(OSError("refused")))
+        down.setattr(hints, "queued", lambda: (_ for _ in ()).throw(redis.ConnectionError("refused")))
         assert sweeps.sweep() == sweeps.Swept(0, 1)
     run.refresh_from_db()
     assert run.hinted_at is None
