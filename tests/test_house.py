@@ -108,11 +108,13 @@ def test_relative_and_inner_imports_are_seen(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(("pattern", "why"), FORBIDDEN_IN_TESTS.items())
 def test_no_test_uses(pattern, why):
-    own = {"test_house.py", "conftest.py"}
+    """Campaigns strike at random moments and measure over a while: they alone may wait by the clock."""
+    own = {BASE / "tests" / name for name in ("test_house.py", "conftest.py")}
+    campaigns = set() if "skip" in pattern else set(sources("tests/campaigns"))
     found = [
         f"{path.relative_to(BASE)}:{number}: {why}"
         for path in sources("tests")
-        if path.name not in own
+        if path not in own | campaigns
         for number, line in enumerate(path.read_text("utf-8").splitlines(), 1)
         if re.search(pattern, line)
     ]

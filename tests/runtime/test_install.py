@@ -59,7 +59,7 @@ def test_a_broken_environment_is_made_anew(tree):
 
 
 def test_an_old_python_is_a_sentence(monkeypatch):
-    monkeypatch.setattr(install.sys, "version_info", (3, 10))
+    monkeypatch.setattr("runtime.install.sys.version_info", (3, 10))
     with pytest.raises(NotInstalled, match=r"needs Python 3\.11 or later"):
         install.main("requirements.txt", "runtime.told")
 

@@ -15,7 +15,7 @@ import pytest
 from runtime.children import is_alive, until
 from runtime.stack import BASE, Child, Stack, commands
 
-SLEEPS = (sys.executable, "-c", "import time\nprint('up', flush=True)\ntime.sleep(600)")
+SLEEPS = (sys.executable, "-c", "import signal\nprint('up', flush=True)\nsignal.pause()")
 FALLS = (sys.executable, "-c", "raise SystemExit(3)")
 
 
@@ -66,7 +66,7 @@ def test_what_was_killed_on_purpose_stays_away(small):
 
 
 def test_one_that_ignores_the_polite_signal_is_killed(tmp_path):
-    stubborn = "import signal, time\nsignal.signal(15, signal.SIG_IGN)\nprint('deaf', flush=True)\ntime.sleep(600)"
+    stubborn = "import signal\nsignal.signal(15, signal.SIG_IGN)\nprint('deaf', flush=True)\nsignal.pause()"
     made = Stack(tmp_path, {}, port=1, extra=[Child("deaf", (sys.executable, "-c", stubborn))])
     made.start("deaf")
     assert until(lambda: "deaf" in (tmp_path / "log" / "deaf.log").read_text(), seconds=20)
@@ -76,13 +76,13 @@ def test_one_that_ignores_the_polite_signal_is_killed(tmp_path):
 
 def test_no_process_outlives_a_parent_that_is_killed_outright(tmp_path):
     parent = f"""
-import sys, time
+import signal
 from pathlib import Path
 from runtime.stack import Child, Stack
 stack = Stack(Path({str(tmp_path)!r}), {{}}, port=1, extra=[Child("sleeper", {SLEEPS!r})])
 stack.start("sleeper")
 print(stack.children["sleeper"].process.pid, flush=True)
-time.sleep(600)
+signal.pause()
 """
     with subprocess.Popen([sys.executable, "-c", parent], cwd=BASE, stdout=subprocess.PIPE, text=True) as running:
         child = int(next(iter(running.stdout or ())))

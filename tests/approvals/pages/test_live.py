@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+import httpx
 import pytest
 from django.db import connection, connections
 
@@ -14,7 +15,6 @@ from approvals.pages import live
 from tests.browsers import session_of
 from tests.cast import Cast
 
-httpx = pytest.importorskip("httpx")
 pytestmark = [pytest.mark.committed, pytest.mark.usefixtures("broker")]
 Listens = Callable[[Callable[[Any], Coroutine[Any, Any, Any]]], Any]
 
