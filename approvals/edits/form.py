@@ -112,7 +112,13 @@ class Field:
     @property
     def proposed(self) -> Shown | None:
         """The value it began with, where that is to be said beside what it is now."""
-        return self.view.shown if self.origin is not None and self.changed and self.control != "secret" else None
+        told = self.origin is not None and self.changed and self.control not in ("secret", "absent")
+        return self.view.shown if told else None
+
+    @property
+    def tone(self) -> str:
+        """A class for the control: that it was changed; what is wrong with it says so itself."""
+        return " changed" if self.changed and not self.faults else ""
 
     @property
     def unseen(self) -> int:
@@ -195,7 +201,7 @@ class Field:
     @property
     def plain(self) -> bool:
         """Whether an entry fits a line: one control, and no kinds to choose from."""
-        return not self.wide and self.control not in ("raw", "lines", "locked") and not self.choices
+        return not self.wide and self.control not in ("raw", "locked") and not self.choices
 
     @property
     def whole(self) -> bool:

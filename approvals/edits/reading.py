@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -27,7 +28,7 @@ class Edited:
     """What a person sent: ``value`` are the new arguments, None while something is to be mended.
 
     ``wants`` is ``save`` for the button that saves, ``check`` for the return key, ``draw`` for any other.
-    ``changes`` are the changes so far, faulty fields left as they were. ``form`` is None for raw JSON.
+    ``changes`` are the changes so far, those with something wrong left out. ``form`` is None for raw JSON.
     """
 
     value: Any
@@ -77,7 +78,7 @@ def read(
         faults = check(base, value, dict(tool.schema), editable=editable)
     form = Form(root, _attached(root, faults))
     _focus(root, posted.target(posted.act(sent, do), do) if wants == "draw" else None)
-    return Edited(None if faults else value, faults, difference(base, value, tool), wants, form)
+    return Edited(None if faults else value, faults, _sound(difference(base, value, tool), faults), wants, form)
 
 
 def raw_text(tool: Tool, value: Any) -> str:
@@ -94,11 +95,24 @@ def read_raw(text: str, tool: Tool, base: Any, *, editable: Collection[str] | No
         value = base if text == raw_text(tool, base) else raw(text, sheet, _whole(tool, base))
     except Unfit as unfit:
         fault = Fault(unfit.pointer, unfit.rule, unfit.message)
-        line = unfit.line or line_of(text, unfit.pointer)
-        return Edited(None, (fault,), [], wants, None, text, ((line, fault.message),))
+        told = _at_line(text, fault, unfit.line)
+        return Edited(None, (fault,), [], wants, None, text, (told,))
     faults = check(base, value, dict(tool.schema), editable=editable)
-    lines = tuple((line_of(text, fault.pointer), fault.message) for fault in faults)
-    return Edited(None if faults else value, faults, difference(base, value, tool), wants, None, text, lines)
+    lines = tuple(_at_line(text, fault) for fault in faults)
+    changes = _sound(difference(base, value, tool), faults)
+    return Edited(None if faults else value, faults, changes, wants, None, text, lines)
+
+
+def _sound(changes: list[Change], faults: tuple[Fault, ...]) -> list[Change]:
+    """The changes with which nothing is wrong."""
+    amiss = {fault.pointer for fault in faults}
+    return [change for change in changes if change.pointer not in amiss]
+
+
+def _at_line(text: str, fault: Fault, line: int | None = None) -> tuple[int, str]:
+    """The line of a fault and its sentence, which names the place: a field that is missing stands on no line."""
+    message = re.sub(r"^Line \d+: ", "", fault.message)
+    return line or line_of(text, fault.pointer), f"{fault.pointer}: {message}" if fault.pointer else message
 
 
 def _root(sheet: Sheet) -> Field:

@@ -62,15 +62,14 @@ def marked(node: Node | bool, choices: tuple[Node, ...], word: str) -> bool:
 
 
 def names(flat: Node) -> list[str]:
-    """The names of the declared members: the required first, then the others, in the schema's order."""
+    """The names of the declared members: the required first, as they are listed, then the others in their order."""
     properties = _mapping(flat, "properties")
-    wanted = required(flat)
-    return [name for name in properties if name in wanted] + [name for name in properties if name not in wanted]
+    wanted = [name for name in _required(flat) if name in properties]
+    return [*dict.fromkeys([*wanted, *properties])]
 
 
 def required(flat: Node) -> set[str]:
-    wanted = flat.get("required")
-    return {name for name in wanted if isinstance(name, str)} if isinstance(wanted, list) else set()
+    return set(_required(flat))
 
 
 def member(flat: Node, name: str) -> tuple[Node | bool, bool]:
@@ -188,6 +187,11 @@ def _object_label(flat: Node) -> str:
 
 def _has_entries(flat: Node) -> bool:
     return any(isinstance(flat.get(word), (Mapping, list)) and flat[word] for word in ("items", "prefixItems"))
+
+
+def _required(flat: Node) -> list[str]:
+    wanted = flat.get("required")
+    return [name for name in wanted if isinstance(name, str)] if isinstance(wanted, list) else []
 
 
 def _mapping(flat: Node, word: str) -> Mapping[str, Any]:

@@ -19,6 +19,7 @@ from tests.campaigns.stage import Stage, tell
 CAMPAIGNS: Final = {
     "prove": {
         "kill": "SIGKILL of every process, at named points and at random: everything completes, once",
+        "tools": "every recorded tool call: held, shown whole, edited in the form, sent byte for byte as approved",
         "race": "people who decide, step, cancel and expire at the same instant: one winner, nobody stuck",
     },
     "bench": {
@@ -43,6 +44,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         one.add_argument("--rounds", type=int, metavar="N", help="how often")
         one.add_argument("--runs", type=int, metavar="N", help="idle: how many runs wait")
         one.add_argument("--period", type=float, metavar="SECONDS", help="idle: for how long it is watched")
+        one.add_argument("--hasten", action="store_true", help="kill: let the leases of killed workers end at once")
         one.add_argument("--cases", type=Path, metavar="DIR", help="a folder of recorded tools and calls")
         one.add_argument("--keep-logs", type=Path, metavar="DIR", help="copy the processes' logs there at the end")
     return parser.parse_args(arguments)

@@ -70,10 +70,10 @@ def test_references_are_followed_with_their_siblings() -> None:
 )
 def test_no_schema_unfolds_without_end(schema: Any) -> None:
     """IN-E17 IN-E18 IN-E20: what cannot be said in a few words is edited as JSON."""
-    began = time.perf_counter()
+    began = time.process_time()
     found = alternatives(schema if isinstance(schema, dict) else {}, schema)
     assert found
-    assert time.perf_counter() - began < 1
+    assert time.process_time() - began < 1
 
 
 def test_nested_choices_stop_at_a_number() -> None:
