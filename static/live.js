@@ -118,7 +118,7 @@ document.addEventListener('htmx:afterSwap', (event) => {
   for (const [id, version] of versions(inbox)) {
     if (before && before.get(id) !== version) document.getElementById(id).classList.add('fresh');
   }
-  const held = inbox.dataset.held && document.getElementById(inbox.dataset.held);
+  const held = inbox.dataset.held ? document.getElementById(inbox.dataset.held) : null;
   held?.querySelector('a').focus({ preventScroll: true });
 });
 

@@ -1,0 +1,59 @@
+"""Every page in every state holds to WCAG 2.2 AA, as far as a program can tell, in light and in dark."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from approvals import approvals, rows
+from tests.approvals.pages.conftest import at
+from tests.cast import Cast, ask, refund, say
+
+pytestmark = [pytest.mark.committed, pytest.mark.usefixtures("heard")]
+RULES = {
+    "runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
+}
+
+
+def problems(page: Any) -> list[str]:
+    """What axe finds, a line each."""
+    found = Axe().run(page, options=RULES).response["violations"]
+    return [
+        f"{one['id']}: {node['html'][:160]} {node['failureSummary'][:300]}" for one in found for node in one["nodes"]
+    ]
+
+
+def states(cast: Cast) -> dict[str, str]:
+    """A path for every page and state."""
+    edited = ask(cast, refund(142_000, note="two\u200b pallets"))
+    say(edited, cast.dana, "edit", edited=refund(124_000, note="two\u200b pallets, " + "wet " * 40))
+    paths = {"pending": at(edited), "result": at(edited) + "?view=result", "edit": at(edited, "/edit")}
+    paths["json"] = at(edited, "/edit?mode=json")
+    for outcome in ("executed", "failed", "unknown"):
+        done = ask(cast, refund())
+        say(done, cast.dana, "approve", message="Fine.")
+        with rows.within(cast.northwind):
+            told = {"note": "503", "checkpoint_mac": ""}
+            approvals.report(cast.northwind.pk, done.chain, done.subject, outcome, **told)
+        paths[outcome] = at(done)
+    rejected = ask(cast, refund())
+    say(rejected, cast.dana, "reject", message="No.")
+    paths |= {"rejected": at(rejected), "inbox": "/w/northwind/", "settled": "/w/northwind/?tab=settled"}
+    paths |= {"empty": "/w/northwind/?tab=voted", "history": "/w/northwind/history", "runs": "/w/northwind/runs"}
+    return paths | {"nothing": "/w/northwind/nothing"}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(cast: Cast, page_as: Any, scheme: Any) -> None:
+    found = {}
+    page = page_as(cast.priya, color_scheme=scheme, reduced_motion="reduce")
+    for name, path in states(cast).items():
+        page.goto(path)
+        if lines := problems(page):
+            found[name] = lines
+    stranger = page_as(None, color_scheme=scheme)
+    stranger.goto("/")
+    found |= {"sign-in": lines} if (lines := problems(stranger)) else {}
+    assert found == {}
