@@ -34,7 +34,7 @@ CREATE_REFUND: Final[dict[str, Any]] = {
             "amount": {
                 "type": "integer",
                 "title": "Amount",
-                "description": "How much to give back, in cents: 1240 stands for 12.40.",
+                "description": "How much to give back. Sent in cents.",
                 "minimum": 1,
                 "maximum": 100000000,
             },
