@@ -10,7 +10,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 
 
 class Adapter(DefaultAccountAdapter):
-    """Accounts are made by those who run Placet; a way back after the sign-in is a path of this site or is not taken."""
+    """Accounts are made by those who run Placet; the way back after the sign-in is a path of this site or none."""
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return False

@@ -229,7 +229,7 @@ def _merged(events: list[Event]) -> Iterator[Event]:
 
 
 def _told_by_step(kind: str, entry: Entry, use: Use | None) -> bool:
-    """Whether the line of the step says it: that a call was sent once, and that one which nobody was asked about ran."""
+    """Whether the step's line says it: that a call was sent once, and that one nobody was asked about ran."""
     if kind == "call.intended":
         return entry.get("attempt") == 1
     return kind == "outcome.executed" and use is not None and not use.call.approval
