@@ -18,10 +18,10 @@ from approvals.edits.view import Tool
 from approvals.ledger import canonical
 from approvals.ledger.sealing import Tampered
 from approvals.pages import review
-from approvals.pages.asked import Asked
 from approvals.pages.cards import args_in, tool_of
 from approvals.pages.door import Visit, approval_of, member
 from approvals.pages.review import revision_of
+from approvals.pages.told import Told
 from approvals.revisions import Revision
 from approvals.rulings import Forged
 
@@ -38,7 +38,7 @@ def edit(request: Visit, approval_id: str) -> HttpResponse:
     if request.method == "POST":
         return _post(request, approval)
     with rows.within(request.workspace):
-        asked = Asked(request.workspace, approval, request.user)
+        asked = Told(request.workspace, approval, request.user)
         try:
             return _page(request, asked) if asked.may_edit else redirect(asked.url)
         except (Tampered, Forged) as fault:
@@ -47,7 +47,7 @@ def edit(request: Visit, approval_id: str) -> HttpResponse:
 
 def _post(request: Visit, approval: Approval) -> HttpResponse:
     with rows.within(request.workspace):
-        asked = Asked(request.workspace, approval, request.user)
+        asked = Told(request.workspace, approval, request.user)
         edited = _read(request, asked)
         if edited is None or not asked.may_edit:
             return review.answered(request, approval, _why_not(asked), comment=request.POST.get("message", ""))
@@ -56,13 +56,13 @@ def _post(request: Visit, approval: Approval) -> HttpResponse:
     return _save(request, approval, edited)
 
 
-def _why_not(asked: Asked) -> Refused:
+def _why_not(asked: Told) -> Refused:
     if asked.may_edit:
         return Refused("stale_revision", "")
     return Refused(asked.standing.code or "decision_not_allowed", asked.standing.reason or "You may not edit this.")
 
 
-def _read(request: Visit, asked: Asked) -> Edited | None:
+def _read(request: Visit, asked: Told) -> Edited | None:
     """What was sent, against the revision that it was drawn for; None if that is not the current one any more."""
     if revision_of(request) != asked.approval.revision:
         return None
@@ -92,14 +92,14 @@ def _save(request: Visit, approval: Approval, edited: Edited) -> HttpResponse:
         fresh = approval_of(request, approval.public_id)
         if answer.code not in MENDED_HERE:
             return review.answered(request, fresh, answer, comment=message)
-        return _page(request, Asked(request.workspace, fresh, request.user), edited, refused=answer, status=422)
+        return _page(request, Told(request.workspace, fresh, request.user), edited, refused=answer, status=422)
 
 
 # The page
 
 
 def _page(
-    request: Visit, asked: Asked, edited: Edited | None = None, *, refused: Refused | None = None, status: int = 200
+    request: Visit, asked: Told, edited: Edited | None = None, *, refused: Refused | None = None, status: int = 200
 ) -> HttpResponse:
     tool, base, editable = _sheet(asked)
     mode = _mode(request)
@@ -128,10 +128,10 @@ def _mode(request: Visit) -> str:
     return asked if asked in MODES else MODES[0]
 
 
-def _sheet(asked: Asked) -> tuple[Tool, Any, list[str] | None]:
+def _sheet(asked: Told) -> tuple[Tool, Any, list[str] | None]:
     current: Revision = asked.current
     return tool_of(asked.approval), args_in(current), current.ruling.rule.get("editable")
 
 
-def _locked_by(asked: Asked) -> str:
+def _locked_by(asked: Told) -> str:
     return f"Rule {asked.approval.rule_id} keeps this field as proposed. To have another, reject and say which."

@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.functional import SimpleLazyObject
 
 from approvals import people
-from approvals.pages import inbox
+from approvals.pages import reader
 
 
 def frame(request: HttpRequest) -> dict[str, Any]:
@@ -21,5 +21,5 @@ def frame(request: HttpRequest) -> dict[str, Any]:
     workspace = getattr(request, "workspace", None)
     told["my_workspaces"] = SimpleLazyObject(lambda: people.workspaces(user))
     if workspace is not None:
-        told |= {"workspace": workspace, "waiting": SimpleLazyObject(lambda: inbox.waiting(workspace, user))}
+        told |= {"workspace": workspace, "waiting": SimpleLazyObject(lambda: reader.waiting(workspace, user))}
     return told

@@ -18,7 +18,7 @@ from approvals import rows
 from approvals.approvals import Approval
 from approvals.decisions import Decision
 from approvals.pages.door import Visit, member
-from approvals.pages.inbox import Entry, entries
+from approvals.pages.entries import Entry, entries
 from approvals.people import Person, Workspace
 
 SIZES = (25, 50, 100)

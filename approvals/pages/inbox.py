@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
-from uuid import UUID
 
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils import timezone
 
 from approvals import people, rows
 from approvals.approvals import Approval
-from approvals.channels.card import Card
-from approvals.decisions import Decision
 from approvals.pages import clock
-from approvals.pages.cards import card_in
 from approvals.pages.door import Visit, member
-from approvals.people import Person, Team, Workspace
-from approvals.revisions import Revision
-from approvals.votes import Ballot
+from approvals.pages.entries import RISKS, Entry, entries
+from approvals.pages.reader import Reader
+from approvals.people import Workspace
 
 MOST = 200
 """The most rows that the inbox lists; the counts are of all."""
@@ -36,108 +30,6 @@ LABELS = {
     "settled": ("Settled today", "Settled"),
 }
 """The tabs, each with the shorter word that a phone has room for."""
-RISKS = {"high": "High", "medium": "Medium", "low": "Low"}
-STATES = {
-    "approved": ("Approved", ""),
-    "answered": ("Answered", ""),
-    "rejected": ("Rejected", "bad"),
-    "expired": ("Expired", ""),
-    "cancelled": ("Withdrawn", ""),
-    "superseded": ("Replaced", ""),
-}
-OUTCOMES = {"none": "", "executed": "ran", "failed": "failed", "unknown": "outcome unknown"}
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One row: what, whence, how much, how many yes and whose, how long."""
-
-    approval: Approval
-    url: str
-    card: Card
-    editor: str
-    filled: int
-    teams: str
-    now: datetime
-
-    @property
-    def public_id(self) -> str:
-        return self.approval.public_id
-
-    @property
-    def version(self) -> str:
-        """Changes with what the row shows, apart from the time."""
-        return f"{self.approval.revision}.{self.filled}.{self.approval.status}.{self.approval.outcome}"
-
-    @property
-    def risk(self) -> str:
-        return self.approval.risk
-
-    @property
-    def risk_word(self) -> str:
-        return RISKS.get(self.approval.risk, self.approval.risk)
-
-    @property
-    def agent(self) -> str:
-        return self.approval.agent
-
-    @property
-    def asker(self) -> str:
-        return self.approval.requester.first_name if self.approval.requester else ""
-
-    @property
-    def asked(self) -> datetime:
-        return self.approval.created_at
-
-    @property
-    def required(self) -> int:
-        return self.approval.required
-
-    @property
-    def open(self) -> int:
-        return max(0, self.required - self.filled)
-
-    @property
-    def due(self) -> datetime:
-        return self.approval.expires_at
-
-    @property
-    def soon(self) -> bool:
-        return self.due - self.now <= timedelta(hours=1)
-
-    @property
-    def settled(self) -> bool:
-        return self.approval.status != "pending"
-
-    @property
-    def when(self) -> datetime | None:
-        return self.approval.decided_at
-
-    @property
-    def state(self) -> str:
-        return STATES[self.approval.status][0]
-
-    @property
-    def tone(self) -> str:
-        if self.approval.status == "approved":
-            return {"executed": "good", "failed": "bad", "unknown": "wait"}.get(self.approval.outcome, "")
-        return STATES[self.approval.status][1]
-
-    @property
-    def verdict_tone(self) -> str:
-        return {"approved": "done", "rejected": "danger"}.get(self.approval.status, "")
-
-    @property
-    def outcome(self) -> str:
-        return OUTCOMES[self.approval.outcome]
-
-    @property
-    def outcome_tone(self) -> str:
-        return {"executed": "done", "failed": "danger", "unknown": "waiting"}.get(self.approval.outcome, "")
-
-    @property
-    def by(self) -> str:
-        return self.approval.decided_by.first_name if self.approval.decided_by else ""
 
 
 @dataclass(frozen=True)
@@ -150,106 +42,6 @@ class Group:
     @property
     def soon(self) -> bool:
         return self.label == "Due within the hour"
-
-
-# Which approvals
-
-
-class Reader:
-    """A person in a workspace, and what is whose from where they stand. Every question is one condition in SQL."""
-
-    def __init__(self, workspace: Workspace, person: Person) -> None:
-        self.workspace, self.person = workspace, person
-        self.teams = sorted(people.teams_decided_by(person, workspace.pk))
-        self.now = rows.now()
-
-    def tab(self, key: str) -> QuerySet[Approval]:
-        """The approvals of a tab, the next deadline or the last decision first."""
-        found = Approval.objects.filter(self.conditions()[key], workspace=self.workspace)
-        return found.order_by("-decided_at") if key == "settled" else found.order_by("expires_at", "created_at")
-
-    def conditions(self) -> dict[str, Q]:
-        """What makes an approval belong to a tab."""
-        pending = Q(status="pending", expires_at__gt=self.now)
-        mine = self._mine()
-        voted = Q(Exists(self._votes()))
-        today = timezone.localtime(self.now).replace(hour=0, minute=0, second=0, microsecond=0)
-        return {
-            "for-you": pending & mine & ~voted,
-            "others": pending & ~mine & ~voted,
-            "voted": pending & voted,
-            "settled": ~Q(status="pending") & Q(decided_at__gte=today),
-        }
-
-    def counts(self) -> dict[str, int]:
-        """How many approvals each tab has, in one query."""
-        conditions = self.conditions()
-        wanted = Approval.objects.filter(conditions["settled"] | Q(status="pending"), workspace=self.workspace)
-        told = wanted.aggregate(**{key.replace("-", "_"): Count("pk", filter=q) for key, q in conditions.items()})
-        return {key: told[key.replace("-", "_")] for key in conditions}
-
-    def _mine(self) -> Q:
-        if not self.teams:
-            return Q(pk__in=[])
-        own = Q(requester=self.person, rule__prevent_self_review=True)
-        edited = Revision.objects.filter(approval=OuterRef("pk"), number=OuterRef("revision"), editor=self.person)
-        return Q(teams__overlap=self.teams) & ~own & ~(Q(rule__editor_may_approve=False) & Q(Exists(edited)))
-
-    def _votes(self) -> QuerySet[Decision]:
-        given = Decision.objects.filter(approval=OuterRef("pk"), revision=OuterRef("revision"), person=self.person)
-        return given.filter(verdict=Decision.Verdict.APPROVE)
-
-
-def waiting(workspace: Workspace, person: Person) -> int:
-    """How many approvals wait for this person now."""
-    return Reader(workspace, person).tab("for-you").count()
-
-
-# Rows for the page
-
-
-def entries(workspace: Workspace, found: Iterable[Approval]) -> list[Entry]:
-    """The rows of these approvals, in a number of queries that does not grow with theirs."""
-    listed = list(found)
-    now = rows.now()
-    voted_on, given = _revisions(listed), _yes(listed)
-    able = people.deciders_of(workspace.pk, {slug for approval in listed for slug in approval.teams})
-    teams = dict(Team.objects.filter(workspace=workspace).values_list("slug", "name"))
-    ballots = [Ballot(one, voted_on[one.pk], one.rule, able, given[one.pk]) for one in listed]
-    return [_entry(workspace, ballot, teams, now) for ballot in ballots]
-
-
-def _entry(workspace: Workspace, ballot: Ballot, teams: Mapping[str, str], now: datetime) -> Entry:
-    approval, editor = ballot.approval, ballot.revision.editor
-    counted = [vote for vote in ballot.yeses if vote.person_id not in ballot.barred]
-    return Entry(
-        approval=approval,
-        url=reverse("review", args=[workspace.slug, approval.public_id]),
-        card=card_in(approval, ballot.revision),
-        editor=editor.first_name if editor else "",
-        filled=replace(ballot, yeses=counted).filled,
-        teams=", ".join(teams.get(slug, slug) for slug in approval.teams),
-        now=now,
-    )
-
-
-def _revisions(listed: list[Approval]) -> dict[UUID, Revision]:
-    current = Revision.objects.filter(approval__in=listed, number=F("approval__revision"))
-    return {one.approval_id: one for one in current.select_related("ruling", "editor")}
-
-
-def _yes(listed: list[Approval]) -> dict[UUID, list[Decision]]:
-    """The yeses for each current revision; a person's last turn counts, and only a signed row."""
-    last: dict[tuple[UUID, UUID], Decision] = {}
-    given = Decision.objects.filter(approval__in=listed, revision=F("approval__revision")).order_by("turn")
-    for decision in given:
-        if decision.holds():
-            last[decision.approval_id, decision.person_id] = decision
-    found: dict[UUID, list[Decision]] = defaultdict(list)
-    for (approval, _), decision in last.items():
-        if decision.verdict == Decision.Verdict.APPROVE:
-            found[approval].append(decision)
-    return found
 
 
 def grouped(listed: list[Entry], now: datetime, *, settled: bool) -> list[Group]:

@@ -16,10 +16,11 @@ from approvals.decisions import Decided, Refused
 from approvals.edits.texts import masked_text
 from approvals.edits.view import root
 from approvals.ledger.sealing import Tampered
-from approvals.pages.asked import Asked
 from approvals.pages.cards import tool_of
 from approvals.pages.door import Visit, approval_of, member
-from approvals.pages.inbox import Reader, entries
+from approvals.pages.entries import entries
+from approvals.pages.reader import Reader
+from approvals.pages.told import Told
 from approvals.rulings import Forged
 
 PLACE_MOST = 200
@@ -131,7 +132,7 @@ def page(
     status: int = 200,
 ) -> HttpResponse:
     """The whole page, or the word that what it shows was tampered with."""
-    asked = Asked(request.workspace, approval, request.user, since=since or _since(request))
+    asked = Told(request.workspace, approval, request.user, since=since or _since(request))
     context = {**_context(request, asked), "notice": notice, "comment": comment}
     try:
         return render(request, "review/page.html", context, status=status)
@@ -150,7 +151,7 @@ def _since(request: Visit) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else 1
 
 
-def _context(request: Visit, asked: Asked) -> dict[str, Any]:
+def _context(request: Visit, asked: Told) -> dict[str, Any]:
     reader = Reader(request.workspace, request.user)
     return {
         "workspace": request.workspace,
@@ -165,7 +166,7 @@ def _context(request: Visit, asked: Asked) -> dict[str, Any]:
 class _Lazy:
     """The raw JSON, made when the template asks for it."""
 
-    def __init__(self, asked: Asked) -> None:
+    def __init__(self, asked: Told) -> None:
         self.asked = asked
 
     def __str__(self) -> str:
@@ -173,7 +174,7 @@ class _Lazy:
         return masked_text(root(tool_of(approval), self.asked.args_at(approval.revision)))
 
 
-def _neighbours(request: Visit, reader: Reader, asked: Asked) -> dict[str, Any]:
+def _neighbours(request: Visit, reader: Reader, asked: Told) -> dict[str, Any]:
     """Where this approval stands in the reader's inbox, and which comes next."""
     waiting = list(reader.tab("for-you").values_list("pk", flat=True)[:PLACE_MOST])
     told: dict[str, Any] = {"waiting": len(waiting) if len(waiting) < PLACE_MOST else reader.tab("for-you").count()}
@@ -197,7 +198,7 @@ def _path(request: Visit, key: Any) -> str:
 
 def _news(request: Visit, approval: Approval, seen: str) -> HttpResponse:
     """Nothing if nothing changed; parts while the form is open, so that a comment stays; else the whole page anew."""
-    asked = Asked(request.workspace, approval, request.user)
+    asked = Told(request.workspace, approval, request.user)
     if asked.version == seen:
         return HttpResponse(status=204)
     form = request.GET.get("form", "")
@@ -211,7 +212,7 @@ def _news(request: Visit, approval: Approval, seen: str) -> HttpResponse:
     return render(request, "review/news.html", context)
 
 
-def _overtaking(asked: Asked, revision: int) -> dict[str, Any]:
+def _overtaking(asked: Told, revision: int) -> dict[str, Any]:
     changes = len(asked.changes(revision, asked.approval.revision))
     editor = asked.current.editor.first_name if asked.current.editor else "Somebody"
     lead = f"{editor} changed this while you were reading."

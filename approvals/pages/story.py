@@ -15,7 +15,7 @@ from approvals.ledger.sealing import Tampered
 from approvals.pages.tags import marked, sentence
 
 if TYPE_CHECKING:
-    from approvals.pages.asked import Asked
+    from approvals.pages.told import Told
 
 Text = SafeString | str
 
@@ -35,22 +35,22 @@ class Item:
     state: Any = None
 
 
-def story(asked: Asked) -> list[Item]:
+def story(asked: Told) -> list[Item]:
     """The whole story, the open question last."""
     opened = asked.approval.created_at
     return [Item(_proposed(asked), opened), Item(_ruled(asked), opened), *_decided(asked), *_ended(asked)]
 
 
-def _proposed(asked: Asked) -> Text:
+def _proposed(asked: Told) -> Text:
     return format_html("{} proposed “{}”", marked(asked.approval.agent), sentence(asked.card_at(1)))
 
 
-def _ruled(asked: Asked) -> Text:
+def _ruled(asked: Told) -> Text:
     rule, version = asked.first_rule, asked.revisions[1].ruling.policy_version
     return format_html("Rule {} of policy version {} asks {}", rule["id"], version, asked.needs_of(rule))
 
 
-def _decided(asked: Asked) -> Iterator[Item]:
+def _decided(asked: Told) -> Iterator[Item]:
     given = decisions_of(asked.approval)
     skip: Decision | None = None
     for index, decision in enumerate(given):
@@ -71,7 +71,7 @@ def _own_yes(edit: Decision, later: Sequence[Decision]) -> Decision | None:
     )
 
 
-def _edited(asked: Asked, decision: Decision, *, approved: bool) -> Item:
+def _edited(asked: Told, decision: Decision, *, approved: bool) -> Item:
     changed = asked.changed_fields(decision.revision + 1)
     text = format_html(
         "<b>{}</b> changed {}{}", asked.name(decision.person), changed, " and approved" if approved else ""
@@ -86,7 +86,7 @@ def _voided(edit: Decision, earlier: Sequence[Decision]) -> Iterator[Item]:
             yield Item(told, edit.decided_at, tone="void")
 
 
-def _voted(asked: Asked, decision: Decision) -> Item:
+def _voted(asked: Told, decision: Decision) -> Item:
     if decision.verdict == Decision.Verdict.REJECT:
         return _item(decision, format_html("<b>{}</b> rejected it", asked.name(decision.person)), tone="bad")
     what = asked.card_at(decision.revision).measure or f"revision {decision.revision}"
@@ -105,7 +105,7 @@ def _quoted(decision: Decision) -> Text:
     return format_html("“{}”", marked(message)) if message else ""
 
 
-def _ended(asked: Asked) -> Iterator[Item]:
+def _ended(asked: Told) -> Iterator[Item]:
     approval = asked.approval
     if asked.state == "pending":
         yield Item(asked.waiting_words, tone="wait")

@@ -142,7 +142,8 @@ def test_everything_works_without_javascript(cast: Cast, opens: Opens) -> None:
     )
     page.get_by_role("button", name="Save and approve").click()
     expect(page.locator("h1")).to_contain_text("Refund €410.00")
-    one.refresh_from_db(), other.refresh_from_db()
+    one.refresh_from_db()
+    other.refresh_from_db()
     assert (one.status, other.status) == ("rejected", "approved")
 
 

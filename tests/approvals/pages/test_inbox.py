@@ -10,7 +10,8 @@ from django.test.utils import CaptureQueriesContext
 
 from approvals import people, rows
 from approvals.approvals import Approval
-from approvals.pages.inbox import LABELS, Reader
+from approvals.pages.inbox import LABELS
+from approvals.pages.reader import Reader
 from tests.approvals.pages.conftest import Reads, tamper
 from tests.cast import Cast, ask, refund, say
 
@@ -107,7 +108,7 @@ def test_every_tab_can_be_empty_and_full(cast: Cast, reads: Reads, tab: str) -> 
 @pytest.mark.committed
 def test_thirty_rows_cost_as_many_queries_as_three(cast: Cast, reads: Reads) -> None:
     client = reads(cast.dana)
-    costs = []
+    costs: list[int] = []
     for more in (3, 27):
         for _ in range(more):
             say(ask(cast, refund(142_000)), cast.priya, "approve")

@@ -56,7 +56,7 @@ def test_secrets_stay_masked_in_a_state() -> None:
 
 def test_a_call_whose_arguments_are_gone_says_so() -> None:
     class Tool:
-        name, title, summary, schema = "x", "Send mail", "", {}
+        name, title, summary = "x", "Send mail", ""
 
     assert tags.act(Tool, None).title == "Send mail: arguments that cannot be read"
 

@@ -1,0 +1,62 @@
+"""Whose is what: which approvals wait for a person, which for others, as conditions in SQL."""
+
+from __future__ import annotations
+
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.utils import timezone
+
+from approvals import people, rows
+from approvals.approvals import Approval
+from approvals.decisions import Decision
+from approvals.people import Person, Workspace
+from approvals.revisions import Revision
+
+
+class Reader:
+    """A person in a workspace, and what is whose from where they stand. Every question is one condition in SQL."""
+
+    def __init__(self, workspace: Workspace, person: Person) -> None:
+        self.workspace, self.person = workspace, person
+        self.teams = sorted(people.teams_decided_by(person, workspace.pk))
+        self.now = rows.now()
+
+    def tab(self, key: str) -> QuerySet[Approval]:
+        """The approvals of a tab, the next deadline or the last decision first."""
+        found = Approval.objects.filter(self.conditions()[key], workspace=self.workspace)
+        return found.order_by("-decided_at") if key == "settled" else found.order_by("expires_at", "created_at")
+
+    def conditions(self) -> dict[str, Q]:
+        """What makes an approval belong to a tab."""
+        pending = Q(status="pending", expires_at__gt=self.now)
+        mine = self._mine()
+        voted = Q(Exists(self._votes()))
+        today = timezone.localtime(self.now).replace(hour=0, minute=0, second=0, microsecond=0)
+        return {
+            "for-you": pending & mine & ~voted,
+            "others": pending & ~mine & ~voted,
+            "voted": pending & voted,
+            "settled": ~Q(status="pending") & Q(decided_at__gte=today),
+        }
+
+    def counts(self) -> dict[str, int]:
+        """How many approvals each tab has, in one query."""
+        conditions = self.conditions()
+        wanted = Approval.objects.filter(conditions["settled"] | Q(status="pending"), workspace=self.workspace)
+        told = wanted.aggregate(**{key.replace("-", "_"): Count("pk", filter=q) for key, q in conditions.items()})
+        return {key: told[key.replace("-", "_")] for key in conditions}
+
+    def _mine(self) -> Q:
+        if not self.teams:
+            return Q(pk__in=[])
+        own = Q(requester=self.person, rule__prevent_self_review=True)
+        edited = Revision.objects.filter(approval=OuterRef("pk"), number=OuterRef("revision"), editor=self.person)
+        return Q(teams__overlap=self.teams) & ~own & ~(Q(rule__editor_may_approve=False) & Q(Exists(edited)))
+
+    def _votes(self) -> QuerySet[Decision]:
+        given = Decision.objects.filter(approval=OuterRef("pk"), revision=OuterRef("revision"), person=self.person)
+        return given.filter(verdict=Decision.Verdict.APPROVE)
+
+
+def waiting(workspace: Workspace, person: Person) -> int:
+    """How many approvals wait for this person now."""
+    return Reader(workspace, person).tab("for-you").count()

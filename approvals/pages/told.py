@@ -1,0 +1,219 @@
+"""The same approval in words, as the review page says them: the state, the rule, the people, what a click does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from approvals.channels import card as words
+from approvals.decisions import Decision
+from approvals.edits import marks
+from approvals.pages import story
+from approvals.pages.asked import Asked
+from approvals.pages.tags import moment
+from approvals.people import Team
+
+
+@dataclass(frozen=True)
+class Chip:
+    """The state of the page in one word or two."""
+
+    text: str
+    tone: str = ""
+    icon: str = ""
+
+
+CHIPS = {
+    "running": Chip("Approved, about to run", "wait"),
+    "answered": Chip("Answered"),
+    "executed": Chip("Done", "good", "check"),
+    "failed": Chip("Failed", "bad", "cross"),
+    "unknown": Chip("Outcome unknown", "wait", "unknown"),
+    "rejected": Chip("Rejected", "bad", "cross"),
+    "expired": Chip("Expired"),
+    "cancelled": Chip("Withdrawn"),
+    "superseded": Chip("Replaced"),
+}
+
+
+class Told(Asked):
+    """An approval in words. Templates know it as ``review``."""
+
+    @property
+    def last_changed(self) -> str:
+        """What the last edit changed."""
+        return self.changed_fields(self.approval.revision)
+
+    @property
+    def editor(self) -> str:
+        return self.name(self.current.editor) if self.current.editor else ""
+
+    def changed_fields(self, number: int) -> str:
+        """What an edit changed, by name: ``amount and note``, or how many fields where they are many."""
+        names = [marks.escaped(change.name) for change in self.changes(number - 1, number)]
+        return joined(names) if len(names) <= 3 else f"{len(names)} fields"
+
+    @property
+    def why_not(self) -> str:
+        """Why this reader may not approve."""
+        if self.standing.code == "not_allowed":
+            return f"This is for {joined(list(self.team_names.values()))} to decide. You are not one of them."
+        if self.standing.code == "already_voted" and self.open:
+            return f"You approved this. It waits for {words.number(self.open)} more."
+        return self.standing.reason
+
+    @property
+    def chip(self) -> Chip:
+        return Chip(self.waiting_words, "wait") if self.pending else CHIPS[self.state]
+
+    @property
+    def waiting_words(self) -> str:
+        needs = [(self.team_names.get(need["team"], need["team"]), need["count"]) for need in self.rule["approvals"]]
+        return words.waiting_for(needs, self.filled)
+
+    @property
+    def told(self) -> SafeString | str:
+        """The status line of what is settled: who, when, and what it means."""
+        approval, when = self.approval, moment(self.approval.decided_at, "at")
+        said = sorted((self.name(vote["person"]) for vote in self.votes), key="You".__eq__)
+        names = joined(["you" if name == "You" else name for name in said])
+        if self.state in {"running", "executed", "failed", "unknown"}:
+            ran = format_html(" · ran at {}", moment(approval.outcome_at, "second")) if self.state == "executed" else ""
+            if ran:
+                return format_html("Approved by {}{}", names, ran)
+            return format_html("Approved by {} · {}", names, when)
+        if self.state == "expired":
+            return format_html("Nobody decided by {}. Nothing ran.", moment(approval.expires_at, "at"))
+        who = self.name(approval.decided_by) if approval.decided_by else ""
+        return format_html("By {} · {}. Nothing ran.", who, when) if who else format_html("{}. Nothing ran.", when)
+
+    # The rule
+
+    @property
+    def rule(self) -> dict[str, Any]:
+        return dict(self.approval.rule)
+
+    @property
+    def first_rule(self) -> dict[str, Any]:
+        return dict(self.revisions[1].ruling.rule)
+
+    @cached_property
+    def team_names(self) -> dict[str, str]:
+        known = dict(
+            Team.objects.filter(workspace=self.workspace, slug__in=self.approval.teams).values_list("slug", "name")
+        )
+        return {slug: known.get(slug, slug) for slug in self.approval.teams}
+
+    def needs_of(self, rule: Mapping[str, Any]) -> str:
+        """Whom a rule asks: ``two of Finance``."""
+        return joined(
+            [
+                f"{words.number(need['count'])} of {self.team_names.get(need['team'], need['team'])}"
+                for need in rule["approvals"]
+            ]
+        )
+
+    @property
+    def needs(self) -> str:
+        return self.needs_of(self.rule)
+
+    @property
+    def rule_reason(self) -> str:
+        reason = str(self.rule["reason"]).strip()
+        return reason if not reason or reason[-1] in ".!?" else f"{reason}."
+
+    @property
+    def editor_rule(self) -> str:
+        if "edit" not in self.rule["allowed_decisions"]:
+            return "It cannot be edited."
+        if not self.rule["editor_may_approve"]:
+            return "Whoever edits leaves the yes to others."
+        return "Whoever edits counts as one of them." if self.required > 1 else ""
+
+    @property
+    def risk_word(self) -> str:
+        return {"high": "High risk", "medium": "Medium risk", "low": "Low risk"}.get(
+            self.approval.risk, self.approval.risk
+        )
+
+    @property
+    def risk_reason(self) -> str:
+        return words.risk_reason(self.approval.effect, moves_money=self.card.moves_money)
+
+    @property
+    def consequence(self) -> str:
+        """What the click on Approve does, in one sentence."""
+        once = "" if self.approval.effect in {"pure", "natural"} else " and cannot be undone here"
+        if self.open <= 1:
+            which = "Yours is the last of the votes it needs" if self.required > 1 else "Your yes is enough"
+            return f"{which}: the call is sent straight away{once}."
+        return f"Yours is one of {words.number(self.required)} votes. Nothing is sent before the last of them."
+
+    @property
+    def saving_words(self) -> str:
+        """What saving an edit does to the votes."""
+        votes = words.number(self.filled)
+        aside = f" and sets {votes} earlier {'vote' if self.filled == 1 else 'votes'} aside" if self.filled else ""
+        vote = ", counts as your vote" if self.standing.editing_approves else ""
+        after = "" if self.standing.editing_approves and self.required == 1 else " It then waits for the others."
+        return f"Saving makes revision {self.approval.revision + 1}{vote}{aside}.{after}"
+
+    @property
+    def next_words(self) -> SafeString:
+        yes = "With your yes" if self.open <= 1 else "With the last yes"
+        end = "nothing runs and the run ends" if self.rule.get("on_deadline") == "cancel_run" else "nothing runs"
+        parts = yes, self.approval.agent, moment(self.approval.expires_at, "at"), end
+        return format_html(
+            "{}, the call is sent and {} goes on with the answer. With a no, it gets the comment. "
+            "If nobody answers by {}, {}.",
+            *parts,
+        )
+
+    # Who
+
+    @property
+    def votes(self) -> list[dict[str, Any]]:
+        """The votes that count, and the no that ended it."""
+        final = self.approval.revision
+        given = (
+            self.standing.votes
+            if self.pending
+            else [one for one in self.decisions if one.revision == final and one.verdict == "approve"]
+        )
+        given = [*given, *(one for one in self.decisions if one.verdict == "reject")]
+        return [self._vote(one) for one in given]
+
+    def _vote(self, decision: Decision) -> dict[str, Any]:
+        own_edit = self.current.editor_id == decision.person_id and decision.verdict == "approve"
+        did = "rejected it" if decision.verdict == "reject" else "approved the edit" if own_edit else "approved"
+        person = decision.person
+        return {
+            "person": person,
+            "name": self.name(person),
+            "initials": person.initials,
+            "did": did,
+            "when": decision.decided_at,
+        }
+
+    @property
+    def seats(self) -> list[str]:
+        """Who could fill each seat that is still open."""
+        if not self.pending:
+            return []
+        names = (["You"] if self.may_approve else []) + [person.first_name for person in self.standing.others]
+        who = joined(names, last="or") if len(names) <= 4 else f"{names[0]} or one of {len(names) - 1} others"
+        return [who or "Nobody who is left"] * self.open
+
+    @property
+    def history(self) -> list[story.Item]:
+        return story.story(self)
+
+
+def joined(parts: list[str], last: str = "and") -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} {last} {parts[-1]}" if parts else ""
