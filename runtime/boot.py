@@ -179,20 +179,31 @@ def detach(home: Home) -> int:
     with log.open("r", encoding="utf-8", errors="replace") as said:
         said.seek(since)
 
-        def ready() -> bool:
-            told = home.told()  # until the child has the lock, this may be the word of an earlier start
-            over = child.poll() is not None or ("url" in told and told.get("pid") == child.pid)
+        def settled() -> bool:
+            over = child.poll() is not None or is_healthy(home, child.pid)
             print(said.read(), end="", flush=True)
             return over
 
-        until(ready, seconds=600, every=0.1)
+        until(settled, seconds=600, every=0.1)
+    if child.poll() is None and not is_healthy(home, child.pid):
+        raise CannotStart(f"Placet (process {child.pid}) is not healthy after ten minutes; see {home.log}.")
     return child.returncode or 0
+
+
+def is_healthy(home: Home, pid: int) -> bool:
+    """Whether this very process told that all is up; a note of one that was killed does not count."""
+    told = home.told()
+    return told.get("pid") == pid and "url" in told
 
 
 def up(home: Home, *, reset: bool, away: bool) -> int:
     """Start Placet in this folder. Raises CannotStart."""
     if reset:
         start_over(home)
+    if os.environ.get("PLACET_ENV", "demo") != "demo":
+        raise CannotStart(
+            "bin/up is the demo. In production run what the Procfile says, with an environment of your own."
+        )
     home.open()
     if away and not home.is_locked():
         return detach(home)

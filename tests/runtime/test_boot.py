@@ -81,6 +81,11 @@ def place() -> Iterator[Place]:
     shutil.rmtree(made.home)
 
 
+def other_keys(keys: str) -> str:
+    """The key file of another Placet."""
+    return json.dumps({**json.loads(keys), "PLACET_KEYS": f"1:{os.urandom(32).hex()}"})
+
+
 ALL_WELL = {"database": "ok", "broker": "ok", "workers": "ok", "sweep": "ok"}
 
 
@@ -113,6 +118,10 @@ def test_up_killed_up_again_down_and_over(place):
     assert until(lambda: not any(map(is_alive, running)), seconds=20)
     assert "not running" in place.down().stdout
 
+    (place.home / "keys.json").write_text(other_keys(keys))
+    refused = place.up()
+    assert (refused.returncode, "is not the key 1 that these data were made with" in refused.stdout) == (1, True)
+
     place.up("--reset", PORT="none")
     assert not (place.home / "keys.json").exists()
     assert not (place.home / "servers.json").exists()
@@ -130,6 +139,7 @@ def test_ctrl_c_while_it_starts_leaves_nothing_running(place):
 @pytest.mark.parametrize(
     ("variables", "sentence"),
     [
+        ({"PLACET_ENV": "production"}, "run what the Procfile says"),
         ({"PORT": "eighty"}, "PORT is 'eighty'; it must be a number"),
         ({"DATABASE_URL": "postgresql://a:b@127.0.0.1/c"}, "DATABASE_OWNER_URL, DATABASE_SWEEP_URL must be set too"),
     ],

@@ -11,6 +11,7 @@ import json
 from typing import Any
 
 from django.conf import settings
+from django.core.checks import run_checks
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connections
@@ -35,7 +36,8 @@ class Command(BaseCommand):
         call_command("migrate", interactive=False, verbosity=0)
         self._did("Tables")
         become_the_application()
-        call_command("check", databases=["default"], stdout=io.StringIO())
+        if faults := [fault for fault in run_checks(databases=["default"]) if fault.is_serious()]:
+            raise CommandError("\n".join(f"{fault.msg} {fault.hint or ''}".rstrip() for fault in faults))
         self._did("Checks")
         call_command("demo", stdout=io.StringIO())
         self._did("Demo")
