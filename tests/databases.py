@@ -42,15 +42,20 @@ def pointed(**where: str) -> Iterator[None]:
         held.update(before)
 
 
-@contextmanager
-def cloned(label: str = "clone") -> Iterator[str]:
-    """A database of its own, cloned from the migrated template and dropped afterwards; connections point to it."""
+def copy(label: str, of: str = DATABASE) -> str:
+    """Copy a database that nobody is connected to: the migrated template, or one made from it; returns the new name."""
     start()
     name = f"{DATABASE}_{label}_{next(_numbers)}"
+    how = f"TEMPLATE {identifier(of)} OWNER {ROLES['owner']} STRATEGY FILE_COPY"
     with SERVERS.postgres.connect() as admin:
-        admin.execute(
-            f"CREATE DATABASE {identifier(name)} TEMPLATE {DATABASE} OWNER {ROLES['owner']} STRATEGY FILE_COPY".encode()
-        )
+        admin.execute(f"CREATE DATABASE {identifier(name)} {how}".encode())
+    return name
+
+
+@contextmanager
+def cloned(label: str = "clone", of: str = DATABASE) -> Iterator[str]:
+    """A database of its own, cloned from the migrated template and dropped afterwards; connections point to it."""
+    name = copy(label, of)
     try:
         with pointed(NAME=name):
             yield name

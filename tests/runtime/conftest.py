@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import deepcopy
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import pytest
@@ -13,8 +15,10 @@ from approvals.approvals import Approval
 from runtime import definitions, loop, runs, tools
 from runtime.calls import Call
 from runtime.definitions import Agent
+from runtime.embedded import DATABASE
 from runtime.runs import Run
 from tests import cast as casting
+from tests import databases
 from tests.runtime import tooling
 
 POLICY = """
@@ -89,19 +93,47 @@ def call(tool: str, n: int = 1, **more: Any) -> dict[str, Any]:
 
 
 @pytest.fixture
+def committed_db(django_db_blocker: Any, request: pytest.FixtureRequest) -> Iterator[str]:
+    """A database of this test's own; where the test takes the desk, a copy of one in which the desk stands already."""
+    with django_db_blocker.unblock():
+        template = prepared()[0] if "desk" in request.fixturenames else DATABASE
+        with databases.cloned(of=template) as name:
+            yield name
+
+
+@pytest.fixture
 def desk(committed_db: str) -> Iterator[Desk]:
     """A desk in a database of its own, and an empty world."""
     tooling.world().unlink(missing_ok=True)
-    yield set_up()
+    yield deepcopy(prepared()[1])
     tooling.world().unlink(missing_ok=True)
 
 
+@cache
+def prepared() -> tuple[str, Desk]:
+    """The database that desks are copied from, set up once for this test process, and what stands in it."""
+    name = databases.copy("desk")
+    with databases.pointed(NAME=name):
+        return name, set_up()
+
+
+@cache
+def counting_tools() -> list[definitions.Offer]:
+    """The tools of `tooling`, checked once."""
+    known = [each for each in tools.registered() if each.path.startswith(tooling.__name__)]
+    return [
+        definitions.offer(
+            each.definition, kind="function", config={"function": each.path}, effect=each.effect, summary=each.summary
+        )
+        for each in known
+    ]
+
+
 def set_up() -> Desk:
+    """The cast, its policy, the tools and the agent, written into the database."""
     cast = casting.assemble()
     policies.load(cast.northwind, POLICY, by=cast.omar.public_id, author=cast.omar)
-    for known in tools.registered():
-        if known.path.startswith(tooling.__name__):
-            definitions.register_function(cast.northwind.pk, known.function, by="system")
+    definitions.register_offers(cast.northwind.pk, counting_tools(), by="system")
     agent = definitions.register_agent(cast.northwind.pk, "scripted", "scripted", {}, by="system")
     people.grant(cast.omar, "operate", agent, by="system")
     return Desk(cast, agent)
