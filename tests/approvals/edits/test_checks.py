@@ -68,7 +68,7 @@ def faults(change: dict[str, Any], editable: list[str] | None = None, without: s
     ],
 )
 def test_what_does_not_fit_is_refused_at_its_field(change: dict[str, Any], told: list[tuple[str, str]]) -> None:
-    """JS-7 JS-9 JS-10 IN-E7 IN-E9 IN-E12 IN-E27 IN-E43 IN-E45 IN-E48 AP-E2: nothing strange, nothing locked."""
+    """JS-9 JS-10 IN-E7 IN-E9 IN-E12 IN-E27 IN-E43 IN-E45 IN-E48 AP-E2: nothing strange, nothing locked."""
     assert faults(change) == told
 
 

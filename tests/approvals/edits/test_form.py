@@ -344,7 +344,7 @@ def test_a_list_that_is_closed_keeps_its_entries() -> None:
 
 
 def test_the_return_key_and_other_buttons_save_nothing() -> None:
-    """HF-3: only the button that says so."""
+    """Only the button that says so saves; the return key looks the form over."""
     form = form_of(TOOL, BASE)
     assert form.buttons[0] == ("do", "check")
     assert [read(form.posted(do), TOOL, BASE).saves for do in ("check", "save", None)] == [False, True, False]
