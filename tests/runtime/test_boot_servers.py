@@ -107,7 +107,7 @@ def test_a_second_start_attaches_to_what_runs(servers, home):
     assert (again.postgres.pid, again.valkey.pid) == (servers.postgres.pid, servers.valkey.pid)
 
 
-@pytest.mark.parametrize("pid", ["999999999", str(os.getpid()), "1"])
+@pytest.mark.parametrize("pid", ["999999999", str(os.getpid()), "1"], ids=["free", "ours", "init"])
 def test_a_stale_pid_file_is_cleared_away(servers, home, pid):
     """The number may be free, or a stranger's by now, our own for one."""
     servers.stop()
