@@ -230,12 +230,12 @@ READS = [
 
 
 TWIN_RUNS = """
-    INSERT INTO runtime_run SELECT twin.* FROM runtime_run r, generate_series(1, %s),
-        jsonb_populate_record(r, jsonb_build_object('id', gen_random_uuid())) twin WHERE r.id = %s
+    INSERT INTO runtime_run SELECT twin.* FROM runtime_run r, generate_series(1, %s) n,
+        jsonb_populate_record(r, jsonb_build_object('id', md5(r.id::text || n)::uuid)) twin WHERE r.id = %s
 """
 TWIN_CALLS = """
     INSERT INTO runtime_call SELECT twin.* FROM runtime_call c, runtime_run r,
-        jsonb_populate_record(c, jsonb_build_object('id', gen_random_uuid(), 'run_id', r.id, 'key', r.id)) twin
+        jsonb_populate_record(c, jsonb_build_object('id', md5('call' || r.id)::uuid, 'run_id', r.id, 'key', r.id)) twin
     WHERE c.run_id = %s AND r.id <> c.run_id
 """
 
