@@ -89,7 +89,7 @@ def test_a_form_sent_again_after_the_end_leads_to_the_outcome(cast: Cast, reads:
     client = reads(cast.dana)
     client.post(at(approval, "/decision"), form)
     answer = client.post(at(approval, "/decision"), form, follow=True)
-    assert "Approved by You" in answer.content.decode() and approval.decisions.count() == 1
+    assert "Approved by you" in answer.content.decode() and approval.decisions.count() == 1
 
 
 def test_the_other_answer_from_a_second_tab_is_told_what_happened(cast: Cast, reads: Reads) -> None:
