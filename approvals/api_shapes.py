@@ -15,7 +15,7 @@ from approvals.edits import raw_text
 from approvals.ledger import canonical
 from approvals.ledger.sealing import Tampered
 from approvals.pages.cards import args_in, tool_of
-from approvals.pages.inbox import Entry, entries
+from approvals.pages.entries import Entry, entries
 from approvals.people import Person, Workspace
 from approvals.revisions import Revision, instant, revisions
 
