@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
@@ -103,39 +104,56 @@ def _due(query: str, limit: int) -> list[tuple[UUID, UUID]]:
 # What must not be
 
 
+@dataclass(frozen=True)
+class Held:
+    """A call that people are asked about."""
+
+    workspace_id: UUID
+    call_id: UUID
+    run_id: UUID
+
+
 def repair() -> int:
     """Find what only a fault of ours can leave behind, say so in the log, and put it right. Returns how many were
     found."""
     processes.forget_the_dead()
-    return _wake_those_waiting_for_nothing() + _hear_what_was_decided() + _withdraw_for_ended_runs()
+    # Runs first: one that suspends between the two reads then has its calls among those held. The two lists are
+    # compared here and not joined by the database, which right after a burst of runs joins ten thousand by ten
+    # thousand rows.
+    suspended = set(Run.objects.filter(status="suspended_approval").values_list("pk", flat=True))
+    listed = Call.objects.filter(status="held").values_list("workspace_id", "pk", "run_id")
+    held = [Held(*row) for row in listed.iterator()]
+    stuck = suspended - {each.run_id for each in held}
+    return _wake(stuck) + _hear_what_was_decided(held) + _withdraw_for_ended_runs(held)
 
 
-def _held() -> Any:
-    return Call.objects.filter(run_id=OuterRef("pk"), consumed_seq=None, status="held")
-
-
-def _wake_those_waiting_for_nothing() -> int:
-    stuck = list(Run.objects.filter(~Exists(_held()), status="suspended_approval")[:1000])
-    for run in stuck:
+def _wake(stuck: set[UUID]) -> int:
+    """Wake runs that wait for nothing."""
+    waiting = Call.objects.filter(run_id=OuterRef("pk"), consumed_seq=None, status="held")
+    found = list(Run.objects.filter(~Exists(waiting), pk__in=list(stuck)[:1000], status="suspended_approval"))
+    for run in found:
         log.error("%s waits for people, and nothing of it is open: it is woken", run.public_id)
         with rows.within(run.workspace_id):
             calls.poke(run.workspace_id, run.pk)
-    return len(stuck)
+    return len(found)
 
 
-def _hear_what_was_decided() -> int:
-    waiting: dict[UUID, list[str]] = defaultdict(list)
-    for workspace_id, call_id in Call.objects.filter(status="held").values_list("workspace_id", "pk").iterator():
-        waiting[workspace_id].append(rows.public_id(Call.PREFIX, call_id))
-    return sum(_hear(workspace_id, subjects) for workspace_id, subjects in waiting.items())
+def _hear_what_was_decided(held: list[Held]) -> int:
+    subjects: dict[UUID, list[str]] = defaultdict(list)
+    for each in held:
+        subjects[each.workspace_id].append(rows.public_id(Call.PREFIX, each.call_id))
+    return sum(_hear(workspace_id, named) for workspace_id, named in subjects.items())
 
 
 def _hear(workspace_id: UUID, subjects: list[str]) -> int:
     asked: set[str] = set()
-    for start in range(0, len(subjects), 1000):
-        asked |= gate.open_among(workspace_id, subjects[start : start + 1000])
-    heard = [_resolve_again(workspace_id, subject) for subject in subjects if subject not in asked]
-    return sum(heard)
+    for batch in _batches(subjects):
+        asked |= gate.open_among(workspace_id, batch)
+    return sum(_resolve_again(workspace_id, subject) for subject in subjects if subject not in asked)
+
+
+def _batches(items: list[Any]) -> Iterator[list[Any]]:
+    return (items[start : start + 1000] for start in range(0, len(items), 1000))
 
 
 def _resolve_again(workspace_id: UUID, subject: str) -> bool:
@@ -152,13 +170,14 @@ def _resolve_again(workspace_id: UUID, subject: str) -> bool:
     return True
 
 
-def _withdraw_for_ended_runs() -> int:
-    ended = Run.objects.filter(Exists(_held()), status__in=["completed", "failed", "cancelled"])
-    found = list(ended[:1000])
-    for run in found:
+def _withdraw_for_ended_runs(held: list[Held]) -> int:
+    ended: list[Run] = []
+    for batch in _batches(list({each.run_id for each in held})):
+        ended += Run.objects.filter(pk__in=batch, status__in=["completed", "failed", "cancelled"])
+    for run in ended:
         log.error("%s has ended, and people are still asked about it: they are not any more", run.public_id)
         gate.withdraw(run.workspace_id, run.public_id, by="system", reason="Its run has ended.")
-    return len(found)
+    return len(ended)
 
 
 class Clock:

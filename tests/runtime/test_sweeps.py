@@ -267,7 +267,7 @@ def test_the_repair_looks_at_many_waiting_runs_in_a_few_queries(
 
     many_waiting(desk, 10_000)
     monkeypatch.setattr(gate, "open_among", lambda _, subjects: set(subjects))
-    with django_assert_max_num_queries(16):
+    with django_assert_max_num_queries(20):
         assert sweeps.repair() == 0
 
 
