@@ -137,6 +137,7 @@ WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = not PRODUCTION
 FORM_RENDERER = "django.forms.renderers.DjangoTemplates"
 DATA_UPLOAD_MAX_MEMORY_SIZE = 4 * 1024 * 1024
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 5_000  # the form of an edit sends up to four for each argument
 
 # People: local accounts, signed in by e-mail; nobody signs up
 

@@ -162,7 +162,7 @@ class Field:
 
     @property
     def limits(self) -> str:
-        return limits.words(self.flat) if self.control in ("text", "lines", "number") else ""
+        return limits.words(self.flat, self.code) if self.control in ("text", "lines", "number", "money") else ""
 
     @property
     def counted(self) -> str:
@@ -236,10 +236,11 @@ class Field:
 
 @dataclass
 class Form:
-    """The fields of one revision's arguments, and what is wrong with them."""
+    """The fields of one revision's arguments, and what is wrong with them. ``before`` is what the revision is called."""
 
     root: Field
     faults: list[tuple[str, str, str]] = field(default_factory=list)
+    before: str = "Proposed"
 
     @property
     def fields(self) -> list[Field]:

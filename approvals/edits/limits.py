@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from approvals.edits import marks, shapes
+from approvals.edits import marks, money, shapes
 from approvals.edits.display import counted
 
 _FORMATS = {
@@ -23,8 +23,10 @@ PATTERN_MAX = 120
 """A longer pattern is not told: the sentence of a fault still names it."""
 
 
-def words(flat: shapes.Node) -> str:
-    """The limits of a text or a number, such as "1 to 10,080. A whole number." Empty if there are none."""
+def words(flat: shapes.Node, code: str = "") -> str:
+    """The limits of a text or a number, such as "1 to 10,080."; those of an amount in its currency."""
+    if code:
+        return _sentences(_amounts(flat, code))
     match shapes.kind(flat):
         case "number":
             return _sentences(_range(flat, "minimum", "maximum"), _exclusive(flat), _steps(flat))
@@ -54,6 +56,13 @@ def _range(flat: shapes.Node, low: str, high: str, noun: str = "") -> str:
     if most is not None:
         return f"At most {most:,}{unit}"
     return f"At least {least:,}{unit}" if least is not None and (least > 1 or not noun) else ""
+
+
+def _amounts(flat: shapes.Node, code: str) -> str:
+    least, most = (money.readable(flat.get(word), code) for word in ("minimum", "maximum"))
+    if least and most:
+        return f"{least} to {most}"
+    return f"At most {most}" if most else f"At least {least}" if least else ""
 
 
 def _exclusive(flat: shapes.Node) -> str:

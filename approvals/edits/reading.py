@@ -45,11 +45,20 @@ class Edited:
         return self.wants == "save" and not self.faults
 
 
-def fields(tool: Tool, value: Any, *, editable: Collection[str] | None = None, rule: str = KEPT_BY_RULE) -> Form:
-    """The form for the arguments of a revision. ``editable`` are the pointers that the rule opens, None for all;
-    ``rule`` is the sentence at a field it keeps closed."""
-    sheet = Sheet(tool, value, editable, rule)
-    return Form(_root(sheet))
+def fields(
+    tool: Tool,
+    value: Any,
+    *,
+    editable: Collection[str] | None = None,
+    rule: str = KEPT_BY_RULE,
+    before: str = "Proposed",
+) -> Form:
+    """The form for the arguments of a revision.
+
+    ``editable`` are the pointers that the rule opens, None for all; ``rule`` is the sentence at a field it keeps closed,
+    ``before`` what the values are called that a change stands beside.
+    """
+    return Form(_root(Sheet(tool, value, editable, rule)), before=before)
 
 
 def read(
@@ -59,6 +68,7 @@ def read(
     *,
     editable: Collection[str] | None = None,
     rule: str = KEPT_BY_RULE,
+    before: str = "Proposed",
 ) -> Edited:
     """The edited arguments out of a posted form; ``base`` are the arguments of the revision that it was drawn for.
 
@@ -76,7 +86,7 @@ def read(
     faults = tuple(Fault(*fault) for fault in sheet.faults)
     if not faults and sheet.strict:
         faults = check(base, value, dict(tool.schema), editable=editable)
-    form = Form(root, _attached(root, faults))
+    form = Form(root, _attached(root, faults), before)
     _focus(root, posted.target(posted.act(sent, do), do) if wants == "draw" else None)
     return Edited(None if faults else value, faults, _sound(difference(base, value, tool), faults), wants, form)
 

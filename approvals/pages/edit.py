@@ -70,7 +70,8 @@ def _read(request: Visit, asked: Told) -> Edited | None:
     if _mode(request) == "json":
         save = request.POST.get("do") == "save"
         return reading.read_raw(request.POST.get("text", ""), tool, base, editable=editable, save=save)
-    return reading.read(dict(request.POST.lists()), tool, base, editable=editable, rule=_locked_by(asked))
+    sent = dict(request.POST.lists())
+    return reading.read(sent, tool, base, editable=editable, rule=_locked_by(asked), before=_before(asked))
 
 
 def _save(request: Visit, approval: Approval, edited: Edited) -> HttpResponse:
@@ -118,7 +119,7 @@ def _page(
         context["text"] = edited.text if edited else reading.raw_text(tool, base)
     else:
         context["form"] = (edited and edited.form) or reading.fields(
-            tool, base, editable=editable, rule=_locked_by(asked)
+            tool, base, editable=editable, rule=_locked_by(asked), before=_before(asked)
         )
     return render(request, "edit/page.html", context, status=status)
 
@@ -131,6 +132,11 @@ def _mode(request: Visit) -> str:
 def _sheet(asked: Told) -> tuple[Tool, Any, list[str] | None]:
     current: Revision = asked.current
     return tool_of(asked.approval), args_in(current), current.ruling.rule.get("editable")
+
+
+def _before(asked: Told) -> str:
+    """What the values are called that a change stands beside."""
+    return "Proposed" if asked.approval.revision == 1 else f"Revision {asked.approval.revision}"
 
 
 def _locked_by(asked: Told) -> str:

@@ -133,6 +133,12 @@ def test_limits_are_told_in_words(node: dict[str, Any], told: str) -> None:
     assert words(node) == told
 
 
+def test_limits_of_an_amount_are_told_in_its_currency() -> None:
+    """AP-X9: as the field itself shows it."""
+    assert words({"type": "integer", "minimum": 1, "maximum": 186_000}, "EUR") == "€0.01 to €1,860.00."
+    assert words({"type": "integer", "maximum": 5000}, "JPY") == "At most ¥5,000."
+
+
 def test_the_line_of_a_pointer() -> None:
     """AP-E2: of the value, or of the nearest thing around it."""
     text = '{\n "a": [\n  1,\n  {"b\\n": 2}\n ],\n "c": "}"\n}'
