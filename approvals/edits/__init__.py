@@ -5,7 +5,7 @@ from __future__ import annotations
 from approvals.edits.checks import check as check
 from approvals.edits.difference import Change as Change
 from approvals.edits.difference import difference as difference
-from approvals.edits.form import Field as Field
+from approvals.edits.field import Field as Field
 from approvals.edits.form import Form as Form
 from approvals.edits.reading import Edited as Edited
 from approvals.edits.reading import fields as fields

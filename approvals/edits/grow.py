@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from approvals.edits import kept, money, shapes
-from approvals.edits.form import Control, Field, Option
+from approvals.edits.field import Control, Field, Option
 from approvals.edits.places import ABSENT, at, below, is_index, size
 from approvals.edits.posted import ABSENT_STATE, NEW, RAW
 from approvals.edits.shapes import Node

@@ -10,7 +10,8 @@ from typing import Any, Literal
 from approvals.edits import kept, posted, view
 from approvals.edits.checks import check
 from approvals.edits.difference import Change, difference
-from approvals.edits.form import Field, Form
+from approvals.edits.field import Field
+from approvals.edits.form import Form
 from approvals.edits.grow import grow
 from approvals.edits.lines import line_of
 from approvals.edits.places import within
@@ -55,7 +56,7 @@ def fields(
 ) -> Form:
     """The form for the arguments of a revision.
 
-    ``editable`` are the pointers that the rule opens, None for all; ``rule`` is the sentence at a field it keeps closed,
+    ``editable`` are the pointers that the rule opens, None for all; ``rule`` is the sentence at a field that it does not,
     ``before`` what the values are called that a change stands beside.
     """
     return Form(_root(Sheet(tool, value, editable, rule)), before=before)

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from approvals.edits import kept, money, shapes
-from approvals.edits.form import Field
+from approvals.edits.field import Field
 from approvals.edits.grow import base_text, began_here
 from approvals.edits.places import ABSENT
 from approvals.edits.sheet import Sheet
