@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from approvals import approvals, decisions, people, rows, votes
+from approvals import approvals, decisions, people, policies, rows, votes
 from approvals.approvals import Approval, Resolution
 from approvals.decisions import Decided, Decision, Refused, decide
 from approvals.ledger import canonical, entries
-from tests.cast import Cast, ask, refund, say
+from tests.cast import POLICY, Cast, ask, refund, say
 
 pytestmark = pytest.mark.usefixtures("heard")
 
@@ -249,3 +249,29 @@ def test_standing_says_who_else_can(cast: Cast) -> None:
     assert (seen.may, seen.filled, seen.required, [vote.person for vote in seen.votes]) == (True, 1, 2, [cast.dana])
     assert votes.standing(approval, cast.riley).code == "not_allowed"
     assert votes.standing(approval, cast.dana).voted
+
+
+def test_a_new_name_makes_nobody_another_person(cast: Cast) -> None:
+    """AP-I8, CH-B37: people are compared by their keys, so renaming gets round no separation of duties."""
+    approval = ask(cast, refund(), requester=cast.dana)
+    people.Person.objects.filter(pk=cast.dana.pk).update(name="Somebody Else", email="else@northwind.example")
+    cast.dana.refresh_from_db()
+    assert getattr(say(approval, cast.dana, "approve"), "code", "") == "self_review"
+
+
+def test_each_rule_has_its_own_deadline_and_keeps_it_for_what_waits(cast: Cast) -> None:
+    """AP-U8, AP-U9: a later policy changes what is asked from then on, never the deadline of what waits."""
+    waiting = ask(cast, refund())
+    policies.load(cast.northwind, POLICY.replace("deadline: 1h", "deadline: 5m"), by="system")
+    later = ask(cast, refund())
+    windows = [approval.expires_at - approval.created_at for approval in (waiting, later)]
+    assert [round(window.total_seconds()) for window in windows] == [3_600, 300]
+
+
+def test_who_stops_waiting_ends_nothing(cast: Cast) -> None:
+    """AP-U13: an approval has one deadline, and no reader has any part in it."""
+    approval = ask(cast, refund())
+    for reader in (cast.dana, cast.priya):
+        votes.standing(approval, reader)
+    approval.refresh_from_db()
+    assert (approval.status, say(approval, cast.dana, "approve")) == ("pending", Decided("approved", 1, 1, 1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 from typing import Any
 
@@ -268,3 +269,24 @@ def test_nobody_looks_at_a_run_that_does_not_exist_or_has_ended(desk: Desk) -> N
     assert loop.advance(run.pk) is False
     assert loop.advance(desk.agent.pk, desk.cast.northwind.pk) is False
     assert loop.advance(run.pk, desk.cast.halden.pk) is False
+
+
+def test_a_run_goes_on_from_its_id_alone(desk: Desk) -> None:
+    """AP-D10, DU-L24: there is nothing to pass along, so nothing can be forgotten or passed wrongly."""
+    taken = inspect.signature(loop.advance).parameters
+    assert list(taken) == ["run_id", "workspace_id"]
+    run = desk.begin([call("asked.keyed", 5)])
+    desk.say(desk.calls(run)[0], desk.cast.dana, "approve")
+    assert loop.advance(run.pk)
+    run.refresh_from_db()
+    assert run.status == "completed"
+
+
+@pytest.mark.parametrize("kind", ["scripted", "graph"])
+def test_every_kind_of_agent_stops_at_the_same_gate(desk: Desk, kind: str) -> None:
+    """AP-V5: there is one loop and one dispatch, whatever proposes the call."""
+    step = Step(calls=[ProposedCall("asked.keyed", {"n": 1})], goto="after")
+    ODD["asks"] = lambda state, results: step
+    run = odd_run(desk, "asks") if kind == "graph" else desk.begin([call("asked.keyed", 1)])
+    assert run.status == "suspended_approval"
+    assert tooling.happened("sent") == []
