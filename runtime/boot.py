@@ -71,7 +71,7 @@ class Boot:
         environment = {"PLACET_ENV": "demo", **self.home.keys(), **self.start_servers()}
         extra, allowed = of_the_demo(self.home.path)
         environment["PLACET_ALLOW_ADDRESSES"] = allowed
-        environment = {name: os.environ.get(name, value) for name, value in environment.items()}
+        environment = {name: os.environ.get(name) or value for name, value in environment.items()}
         self.home.write_environment(environment)
         self.stack = Stack(self.home.path, environment, port=port, extra=extra, say=say)
         self.serve(self.stack, self.prepare(self.stack))

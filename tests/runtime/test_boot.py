@@ -21,7 +21,7 @@ from runtime.children import is_alive, until
 from runtime.environment import read_env_file
 from runtime.ports import free_port
 from runtime.stack import BASE
-from tests.throwaway import fresh_home
+from tests.throwaway import SERVERS, fresh_home
 
 OURS = ("PLACET_", "DATABASE_", "REDIS_", "DJANGO_", "PORT")
 
@@ -125,6 +125,16 @@ def test_up_killed_up_again_down_and_over(place):
     place.up("--reset", PORT="none")
     assert not (place.home / "keys.json").exists()
     assert not (place.home / "servers.json").exists()
+
+
+def test_servers_that_the_environment_names_replace_the_embedded_ones(place, committed_db, broker):
+    given = SERVERS.environment(committed_db)
+    up = place.up(**given)
+    assert up.returncode == 0, up.stdout + up.stderr
+    assert ("Database" in up.stdout, "Broker" in up.stdout) == (False, False)
+    assert place.health() == ALL_WELL
+    assert not (place.home / "servers.json").exists()
+    assert read_env_file(place.home)["DATABASE_URL"] == given["DATABASE_URL"]
 
 
 def test_ctrl_c_while_it_starts_leaves_nothing_running(place):
