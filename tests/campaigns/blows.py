@@ -14,9 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from approvals import rows
 from runtime.children import until
 from runtime.crashpoints import POINTS
 from runtime.processes import Process
+from runtime.runs import Run
 from runtime.stack import Child, Stack
 from tests.campaigns.furniture import stubbornly
 from tests.campaigns.refunds import Refund
@@ -73,8 +75,8 @@ class Striker:
     """Arms the worker, strikes, and brings back what was ended. In the main thread alone: children die with the thread
     that started them."""
 
-    def __init__(self, stage: Stage) -> None:
-        self.stack = stage.stack
+    def __init__(self, stage: Stage, *, hasten: bool = False) -> None:
+        self.stack, self.hasten = stage.stack, hasten
         self.armed = ""
         self.missed: list[str] = []
 
@@ -88,34 +90,45 @@ class Striker:
         self.armed = arming
 
     def strike(self, blow: Blow, refund: Refund) -> None:
-        """Let the blow fall on a refund that has just set off."""
+        """Let the blow fall on a refund that has just set off, and bring back what it ended."""
         if not blow.point:
             time.sleep(blow.delay)
             refund.hit(str(blow))
-            self._restart(blow.victim)
+            self._end(blow.victim)
         elif blow.victim == "runs" and not blow.sleep:
             if not self.stack.wait_until_ended("runs", SOON):
                 self.missed.append(str(blow))
             refund.hit(str(blow))
+            self._end("runs")
         else:
             self._while_stopped(blow, refund)
 
-    def _restart(self, victim: str) -> None:
+    def _end(self, victim: str) -> None:
+        """End a process outright, if it has not ended yet, and start it again a moment later; a worker unarmed."""
+        process = self.stack.children[victim].process if victim in self.stack.children else None
         self.stack.kill(victim)
+        if victim == "runs" and process:
+            self._disarm()
+            if self.hasten:
+                end_leases(process.pid)
         time.sleep(DOWN)
         self.stack.start(victim)
+
+    def _disarm(self) -> None:
+        self.stack.children["runs"].env["PLACET_CRASH_AT"] = self.armed = ""
 
     def _while_stopped(self, blow: Blow, refund: Refund) -> None:
         process = self.stack.children["runs"].process
         assert process is not None
         if not until(lambda: stopped(process.pid), seconds=SOON, every=0.01):
             self.missed.append(str(blow))
+            self._end("runs")
             return
         refund.hit(str(blow))
         if blow.sleep:
             self._overtake(refund)
         else:
-            self._restart(blow.victim)
+            self._end(blow.victim)
         os.kill(process.pid, signal.SIGCONT)
         if second := self.stack.children.get("runs-2"):
             time.sleep(1)
@@ -134,6 +147,12 @@ class Striker:
         """Nothing is armed any more, and everything runs."""
         self.arm("")
         self.stack.start(*VICTIMS)
+
+
+def end_leases(pid: int) -> None:
+    """Skip the time until the leases of a dead worker run out. Nothing else is changed."""
+    held = Run.objects.filter(status="in_progress", lease_owner__contains=f":{pid}:")
+    stubbornly(lambda: held.update(lease_until=rows.Now()))
 
 
 def start_worker(stack: Stack, name: str = "runs") -> None:

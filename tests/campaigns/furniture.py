@@ -75,16 +75,24 @@ def refund_args(made: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def play(*calls: tuple[str, dict[str, Any]], key: str | None = None) -> Run:
+Call = tuple[str, dict[str, Any]]
+
+
+def play(*calls: Call, key: str | None = None) -> Run:
     """Start a run whose agent proposes these calls, one after the other, on Riley's behalf."""
+    return play_steps(*([call] for call in calls), key=key)
+
+
+def play_steps(*steps: list[Call], key: str | None = None) -> Run:
+    """The same with several calls in a step."""
     workspace_id = workspace().pk
     agent, riley = definitions.agent_named(workspace_id, AGENT), gate.person_named(opening.ASKS)
     assert agent is not None and riley is not None
-    steps = [[{"tool": tool, "args": args}] for tool, args in calls]
+    script = [[{"tool": tool, "args": args} for tool, args in step] for step in steps]
     return runs.start(
         workspace_id,
         agent,
-        input={"steps": steps},
+        input={"steps": script},
         title="A campaign",
         by=riley.public_id,
         requester_id=riley.pk,
