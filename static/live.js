@@ -15,7 +15,7 @@ class Stream extends EventTarget {
     // Browsers allow six connections to a site: a tab in the background gives its own back.
     this.turn = () => (document.hidden ? this.sleep() : this.wake());
     document.addEventListener('visibilitychange', this.turn);
-    this.timer = setInterval(() => this.open || document.hidden || this.tick(), LOOK_AGAIN);
+    this.timer = setInterval(() => this.look(), LOOK_AGAIN);
     if (!document.hidden) this.connect();
   }
 
@@ -36,13 +36,12 @@ class Stream extends EventTarget {
     source.onopen = () => {
       this.open = true;
       this.wait = LOOK_AGAIN;
-      if (this.missed) this.tick();
-      this.missed = false;
       document.documentElement.dataset.live = 'stream';
+      // Whatever happened between the making of the page and this moment was told to nobody.
+      this.tick();
     };
     source.onerror = () => {
       this.open = false;
-      this.missed = true;
       document.documentElement.dataset.live = 'polling';
       if (source.readyState === EventSource.CLOSED) this.later();
     };
@@ -54,13 +53,18 @@ class Stream extends EventTarget {
     this.wait = Math.min(this.wait * 2, RETRY_MOST);
   }
 
+  // Every five seconds without the stream; with it once a minute, since a message may be lost on the way to it.
+  look() {
+    this.turns = (this.turns ?? 0) + 1;
+    if (!document.hidden && (!this.open || this.turns % 12 === 0)) this.tick();
+  }
+
   tick() { this.dispatchEvent(new MessageEvent('tick')); }
 
   sleep() {
     clearTimeout(this.again);
     this.source?.close();
     this.open = false;
-    this.missed = true;
   }
 
   wake() { this.sleep(); this.connect(); }
@@ -80,6 +84,25 @@ const versions = (root) => new Map([...root.querySelectorAll('.rows > li[id]')].
 let before = null;
 let force = false;
 
+// A part that is fetched anew keeps the reader's place in it: the link that has the focus, the details that are open.
+let place = null;
+const changed = new Set();
+document.addEventListener('htmx:beforeSwap', (event) => {
+  const part = event.detail.target;
+  const focused = part.contains(document.activeElement) ? document.activeElement.getAttribute('href') : null;
+  place = { focused, opened: [...part.querySelectorAll('details[id][open]')].map((details) => details.id) };
+});
+document.addEventListener('htmx:afterSettle', () => {
+  // Only now: while it settles, htmx sets the attributes of elements with an id once more.
+  for (const id of changed) document.getElementById(id)?.classList.add('fresh');
+  changed.clear();
+  for (const id of place?.opened ?? []) document.getElementById(id)?.setAttribute('open', '');
+  if (place?.focused && document.activeElement === document.body) {
+    document.querySelector(`a[href="${CSS.escape(place.focused)}"]`)?.focus({ preventScroll: true });
+  }
+  place = null;
+});
+
 // The inbox: new rows wait behind a button while a row has the focus, so that nothing moves under a hand.
 document.addEventListener('htmx:beforeSwap', (event) => {
   const inbox = event.detail.target;
@@ -87,14 +110,10 @@ document.addEventListener('htmx:beforeSwap', (event) => {
   before = versions(inbox);
   const coming = versions(new DOMParser().parseFromString(event.detail.serverResponse, 'text/html'));
   const fresh = [...coming.keys()].filter((id) => !before.has(id)).length;
-  const held = document.activeElement?.closest(`${FIRST} .rows > li`);
-  if (held && fresh && !force) {
+  if (fresh) speak(`${fresh} new`);
+  if (fresh && !force && document.activeElement?.closest(`${FIRST} .rows > li`)) {
     event.detail.shouldSwap = false;
     waiting(inbox, fresh);
-    speak(`${fresh} new`);
-  } else {
-    inbox.dataset.held = held?.id ?? '';
-    if (fresh) speak(`${fresh} new`);
   }
 });
 
@@ -116,14 +135,12 @@ document.addEventListener('htmx:afterSwap', (event) => {
   if (!inbox.matches(FIRST)) return;
   force = false;
   for (const [id, version] of versions(inbox)) {
-    if (before && before.get(id) !== version) document.getElementById(id).classList.add('fresh');
+    if (before && before.get(id) !== version) changed.add(id);
   }
-  const held = inbox.dataset.held ? document.getElementById(inbox.dataset.held) : null;
-  held?.querySelector('a').focus({ preventScroll: true });
 });
 
 document.addEventListener('htmx:oobAfterSwap', (event) => {
-  if (!event.detail.target.matches('#spoken, #news')) event.detail.target.classList.add('fresh');
+  if (!event.detail.target.matches('#spoken, #news, #tabs, #waiting')) changed.add(event.detail.target.id);
 });
 
 // Signed out, or no longer a member: say so once, and take nothing away from the page.

@@ -88,6 +88,7 @@ def test_an_edit_while_reading_takes_the_buttons_away_and_keeps_the_comment(cast
     expect(page.locator("html")).to_have_attribute("data-live", "stream")
     say(approval, cast.dana, "edit", edited=refund(124_000))
     expect(page.locator("#notice")).to_contain_text("Dana changed this while you were reading.", timeout=10_000)
+    expect(page.locator("#status")).to_have_class("status fresh")
     expect(page.get_by_label("Comment")).to_have_value("Check with the warehouse")
     assert page.get_by_role("button", name=re.compile("Approve")).count() == 0
     page.get_by_role("button", name="Show 1 change").click()
@@ -155,6 +156,33 @@ def test_a_new_approval_appears_by_itself(cast: Cast, opens: Opens) -> None:
     expect(page.get_by_role("link", name="Refund €420.00")).to_be_visible(timeout=10_000)
 
 
+def test_an_arrival_leaves_what_is_being_typed(cast: Cast, opens: Opens) -> None:
+    """The list and the counts change; the search and its lists stay as they are."""
+    page = opens(cast.dana, "/w/northwind/")
+    expect(page.locator("html")).to_have_attribute("data-live", "stream")
+    page.get_by_label("Tool, agent or asker").type("rile")
+    ask(cast, refund(42_000))
+    expect(page.get_by_role("link", name="Refund €420.00")).to_be_visible(timeout=10_000)
+    expect(page.get_by_label("Tool, agent or asker")).to_be_focused()
+    expect(page.get_by_label("Tool, agent or asker")).to_have_value("rile")
+    expect(page.locator("#tabs")).to_contain_text("For you 1")
+    expect(page.locator("#waiting")).to_have_text("1")
+
+
+def test_what_happens_between_the_page_and_its_stream_is_not_missed(cast: Cast, opens: Opens, page_as: Opens) -> None:
+    """The page looks once when its stream opens."""
+    approval = ask(cast, refund())
+    page = page_as(cast.priya)
+    held: list[Any] = []
+    page.route("**/live", lambda route: held.append(route))
+    page.goto(at(approval))
+    say(approval, cast.dana, "reject", message="No.")
+    page.wait_for_function("document.readyState === 'complete'")
+    for route in held:
+        route.continue_()
+    expect(page.locator(".chip")).to_have_text("Rejected", timeout=4_000)
+
+
 def test_new_rows_wait_while_a_row_has_the_focus(cast: Cast, opens: Opens) -> None:
     ask(cast, refund(42_000))
     page = opens(cast.dana, "/w/northwind/")
@@ -166,6 +194,17 @@ def test_new_rows_wait_while_a_row_has_the_focus(cast: Cast, opens: Opens) -> No
     expect(page.locator(".rows .row").first).to_be_focused()
     page.get_by_role("button", name="1 new").click()
     expect(page.locator(".rows .row")).to_have_count(2)
+
+
+def test_a_row_keeps_the_focus_when_another_changes(cast: Cast, opens: Opens) -> None:
+    one, pair = ask(cast, refund(42_000)), ask(cast, refund(142_000))
+    page = opens(cast.dana, "/w/northwind/")
+    expect(page.locator("html")).to_have_attribute("data-live", "stream")
+    page.keyboard.press("j")
+    say(pair, cast.priya, "approve")
+    expect(page.locator(f"#{pair.public_id}")).to_contain_text("1 of 2", timeout=10_000)
+    expect(page.locator(f"#{pair.public_id}")).to_have_class("fresh")
+    expect(page.locator(f"#{one.public_id} a")).to_be_focused()
 
 
 def test_without_the_stream_the_page_looks_again_every_five_seconds(cast: Cast, opens: Opens, page_as: Opens) -> None:
