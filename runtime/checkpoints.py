@@ -48,6 +48,9 @@ class Checkpoint(rows.Row):
     class Meta:
         constraints = [models.UniqueConstraint(fields=["run", "seq"], name="one_checkpoint_of_a_number")]
 
+    clear: bytes = b""
+    """What the body holds, on a checkpoint that was drafted just now; one that was read has only the sealed body."""
+
 
 class Unreadable(Exception):
     """History that is not as it was written, or that this release cannot read. The run is parked, never started
@@ -152,7 +155,7 @@ def draft(
     """The next checkpoint of a run, sealed and signed, not yet written. Raises state.NotState if the body is not pure
     JSON."""
     made = Checkpoint(workspace_id=workspace_id, run_id=run_id, seq=seq, kind=kind, fence=fence, node=node, goto=goto)
-    clear = state.encode(body)
+    made.clear = clear = state.encode(body)
     made.usage = dict(usage or {})
     made.body_commit = keys.sign("commitment", clear)
     made.body = sealing.seal(workspace_id, clear, place=_place(made))

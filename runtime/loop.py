@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import time
 import traceback
+from contextlib import nullcontext
 from functools import partial
 from typing import Any, Final
 from uuid import UUID
@@ -97,12 +98,13 @@ class Turn:
         self._name = ""
         self._state: dict[str, Any] = {}
         self._node = ""
+        self._results: tuple[agents.CallResult, ...] = ()
         self._nothing_open = False
 
     def next(self) -> bool:
         if processes.stopping.is_set():
             return self._give_back()
-        waiting = self._unconsumed()
+        waiting = self._look()
         to_send = [call for call in waiting if call.status == "cleared"]
         to_send += [call for call in waiting if call.status == "executing"]
         if to_send:
@@ -117,11 +119,18 @@ class Turn:
         self.steps += 1
         return self._step(waiting)
 
-    def _unconsumed(self) -> list[Call]:
+    def _look(self) -> list[Call]:
+        """The calls that no step was told of; if all have ended, also what the next step is given, in the same
+        reading."""
+        self._results = ()
         if self._nothing_open:
             return []
         with rows.within(self.lease.workspace_id):
-            return calls.unconsumed(self.lease.run_id)
+            waiting = calls.unconsumed(self.lease.run_id)
+            if all(call.status in calls.FINAL for call in waiting):
+                self._load()
+                self._results = tuple(calls.result_of(call) for call in waiting)
+        return waiting
 
     # What ends a turn
 
@@ -150,20 +159,17 @@ class Turn:
     # A step
 
     def _step(self, ended: list[Call]) -> bool:
-        with rows.within(self.lease.workspace_id):
-            agent = self._load()
-            results = tuple(calls.result_of(call) for call in ended)
-        node = self._node
-        given = state.decode(canonical.encode(self._state, max_depth=canonical.MAX_DEPTH + 8))
-        step = _ask(agent, node, given, results)
-        with rows.within(self.lease.workspace_id):
+        agent, node = self._load(), self._node
+        step = _ask(agent, node, state.Own(self._state), self._results)
+        with rows.within(self.lease.workspace_id) if step.calls else nullcontext():
             # Judging only reads, and comes before the transaction that writes: a refusal is an answer, never a
             # rollback.
             draft = proposals.Draft(self.lease, self._name, step, node=node, ended=ended, state=self._state)
         going_on = self._commit(draft)
         self._nothing_open = not step.calls
         if going_on:
-            state.fold(self._state, draft.body["ops"])
+            # From the bytes that were committed: the agent may still hold, and change, what it put into the step.
+            state.fold(self._state, state.decode(draft.checkpoint.clear)["ops"])
             self._node = draft.goto
         return going_on
 

@@ -8,7 +8,7 @@ past.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from approvals.ledger import canonical
@@ -67,6 +67,59 @@ def decode(encoded: bytes) -> dict[str, Any]:
     """What `encode` wrote, once its authentication code has been found to hold."""
     body: dict[str, Any] = json.loads(encoded)
     return body
+
+
+class Own(dict[str, Any]):
+    """A state that its reader may change without changing the original: a member is copied when it is first looked at.
+
+    So a step costs what it reads, and not the size of everything that the run has ever kept.
+    """
+
+    def __init__(self, state: dict[str, Any]) -> None:
+        super().__init__(state)
+        self._foreign = set(state)
+
+    def __getitem__(self, name: str) -> Any:
+        if name in self._foreign:
+            self._foreign.discard(name)
+            super().__setitem__(name, _copied(super().__getitem__(name)))
+        return super().__getitem__(name)
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        self._foreign.discard(name)
+        super().__setitem__(name, value)
+
+    def __iter__(self) -> Iterator[str]:
+        # With an iterator of its own even ``{**state}`` goes through __getitem__ above.
+        return super().__iter__()
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return self[name] if name in self else default  # noqa: SIM401 - that would call this method itself
+
+    def pop(self, name: str, *default: Any) -> Any:
+        return (self[name], super().pop(name))[0] if name in self else super().pop(name, *default)
+
+    def setdefault(self, name: str, default: Any = None) -> Any:
+        return self[name] if name in self else super().setdefault(name, default)
+
+    def popitem(self) -> tuple[str, Any]:
+        name = next(reversed(self))
+        return name, self.pop(name)
+
+    def copy(self) -> dict[str, Any]:
+        return {name: self[name] for name in self}
+
+    def values(self) -> Any:
+        return self.copy().values()
+
+    def items(self) -> Any:
+        return self.copy().items()
+
+
+def _copied(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _copied(member) for name, member in value.items()}
+    return [_copied(item) for item in value] if isinstance(value, list) else value
 
 
 def fold(state: dict[str, Any], operations: Iterable[Mapping[str, Any]]) -> dict[str, Any]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import json
 import threading
+from collections.abc import Callable
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -87,6 +90,48 @@ def test_an_operation_that_does_not_fit_is_loud(operation: dict[str, Any]) -> No
     """DU-L43, DU-S2: never a silent empty."""
     with pytest.raises(NotState):
         state.fold({"text": "here"}, [operation])
+
+
+LOOKS: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "[]": lambda own: own["list"],
+    "get": lambda own: own.get("list"),
+    "pop": lambda own: own.pop("list"),
+    "popitem": lambda own: own.popitem()[1],
+    "setdefault": lambda own: own.setdefault("list", []),
+    "values": lambda own: next(iter(own.values())),
+    "items": lambda own: next(iter(own.items()))[1],
+    "copy": lambda own: own.copy()["list"],
+    "dict": lambda own: dict(own)["list"],
+    "**": lambda own: {**own}["list"],
+    "|": lambda own: ({} | own)["list"],
+    "update": lambda own: _updated(own)["list"],
+    "deepcopy": lambda own: copy.deepcopy(own)["list"],
+    "for": lambda own: [own[name] for name in own][0],  # noqa: RUF015
+}
+
+
+def _updated(own: dict[str, Any]) -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    made.update(own)
+    return made
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_whatever_an_agent_does_to_its_state_the_kept_one_stays(look: str) -> None:
+    """DU-L26: also far inside, and however it got there."""
+    kept = {"list": [{"n": 1}]}
+    own = state.Own(kept)
+    LOOKS[look](own)[0]["n"] = 2
+    own["new"] = 1
+    assert kept == {"list": [{"n": 1}]}
+
+
+def test_an_agents_state_is_a_dict_with_what_it_changed() -> None:
+    own = state.Own({"a": [1], "b": 2})
+    own["a"].append(3)
+    own["b"] = 4
+    assert own == {"a": [1, 3], "b": 4} and json.dumps(own) == '{"a": [1, 3], "b": 4}' and own.get("c", 5) == 5
+    assert own.pop("b") == 4 and own.pop("b", 6) == 6 and own.setdefault("d", 7) == 7 and list(own) == ["a", "d"]
 
 
 @settings(max_examples=100, deadline=None)
