@@ -61,7 +61,7 @@ def test_two_edits_at_once_keep_one(cast: Cast, together: Together) -> None:
 
 
 def test_a_double_press_of_one_person_is_one_decision(cast: Cast, together: Together) -> None:
-    """SM-7, SI-3: four copies of one request at once."""
+    """AP-D1, AP-D16: four copies of one request at once."""
     approval = ask(cast, refund(200_000))
     answers = together(*[partial(say, approval, cast.dana, "approve")] * 4)
     assert [getattr(answer, "code", "") for answer in answers].count("") == 1
