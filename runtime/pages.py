@@ -116,6 +116,13 @@ def _title(run: Run) -> str:
         return "Its title is not the one that was sealed"
 
 
+def _why(run: Run) -> str:
+    try:
+        return run.told
+    except sealing.Tampered:
+        return "What was said about its end is not what was sealed."
+
+
 def _narrowed(found: QuerySet[Run], asked: Mapping[str, str]) -> QuerySet[Run]:
     found = found.filter(status=asked["state"]) if asked["state"] in STATES else found
     return found.filter(agent__name=asked["agent"]) if asked["agent"] else found
@@ -154,6 +161,7 @@ def run(request: Visit, run_id: str) -> HttpResponse:
             "here": "runs",
             "run": found,
             "title": _title(found),
+            "why": _why(found),
             "state": words,
             "tone": tone,
             "timeline": narrative,
