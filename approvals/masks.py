@@ -42,7 +42,7 @@ NOT_SECRET = frozenset(
 """Words before "token" that name a place in a list, or a count, and no key to anything."""
 
 _LOOKS = (
-    (re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----"), "it holds a private key"),
+    (re.compile(r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----"), "it holds a private key"),
     (re.compile(r"\A\s*(?:sk|rk)_(?:live|test)_[0-9A-Za-z]{16,}\s*\Z"), "it looks like a payment key"),
     (
         re.compile(r"\A\s*(?:gh[pousr]_[0-9A-Za-z]{36,}|github_pat_\w{22,}|glpat-[\w-]{20,})\s*\Z"),

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from approvals.edits import marks, view
+from approvals.edits.alignment import Block, blocks, ends
 from approvals.edits.display import Shown, inline
 from approvals.edits.marks import Segment
 from approvals.edits.places import ABSENT
@@ -19,13 +20,12 @@ from approvals.ledger import canonical
 
 ALIKE = 0.5
 """Two entries of a list that share so much are one entry that was changed, else one was removed and one added."""
-PAIRS_MAX = 40_000
-"""Lists whose changed parts make more pairs than this are compared place by place, so that time stays linear."""
-TOKENS_MAX = 4_000
-"""Texts of more words are compared by lines."""
+PAIRS_MAX = 10_000
+"""Stretches of lists that make more pairs than this are compared place by place, so that time stays linear."""
 FOLD_FROM = 240
 
-_TOKEN = re.compile(r"\s+|\w+|[^\w\s]")
+_WORD = re.compile(r"\w+[^\S\n]*|[^\w\s][^\S\n]*|\s+")
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 
 @dataclass(frozen=True)
@@ -81,48 +81,35 @@ def difference(before: Any, after: Any, tool: Tool) -> list[Change]:
 
 
 def words(before: str, after: str) -> tuple[Piece, ...]:
-    """Two texts as one, word by word; by lines where they are very long. Every character of both is there."""
-    olds, news = _TOKEN.findall(before), _TOKEN.findall(after)
-    if len(olds) + len(news) > TOKENS_MAX:
-        olds, news = before.splitlines(keepends=True), after.splitlines(keepends=True)
-    found: list[Piece] = []
-    for kind, a, b, c, d in _opcodes(olds, news):
-        if kind == "equal":
-            found.append(Piece("same", "".join(olds[a:b])))
+    """Two texts as one, word by word; by lines where they have little in common. Every character of both is there."""
+    for taken in (_WORD.findall, _LINE.findall):
+        olds, news = taken(before), taken(after)
+        if found := blocks(olds, news):
+            break
+    else:
+        found = ends(olds, news)
+    return tuple(_pieces(found, olds, news))
+
+
+def _pieces(found: list[Block], olds: Sequence[str], news: Sequence[str]) -> Iterator[Piece]:
+    for equal, a, b, c, d in found:
+        if equal:
+            yield Piece("same", "".join(olds[a:b]))
             continue
-        found += [Piece("del", "".join(olds[a:b]))] if b > a else []
-        found += [Piece("ins", "".join(news[c:d]))] if d > c else []
-    return tuple(found)
+        if b > a:
+            yield Piece("del", "".join(olds[a:b]))
+        if d > c:
+            yield Piece("ins", "".join(news[c:d]))
 
 
 def aligned(before: Sequence[Any], after: Sequence[Any]) -> Iterator[tuple[int | None, int | None]]:
     """Which entries of two lists belong together, changed or not: pairs of indexes, None for those of one list only."""
     olds, news = ([canonical.encode(entry) for entry in entries] for entries in (before, after))
-    for kind, a, b, c, d in _opcodes(olds, news):
-        if kind == "equal":
+    for equal, a, b, c, d in blocks(olds, news) or ends(olds, news):
+        if equal:
             yield from zip(range(a, b), range(c, d), strict=True)
         else:
             yield from _paired(before, after, range(a, b), range(c, d))
-
-
-def _opcodes(olds: Sequence[Any], news: Sequence[Any]) -> Iterator[tuple[str, int, int, int, int]]:
-    """As difflib's, with the common ends taken off first, and place by place where comparing would take too long."""
-    head = 0
-    while head < min(len(olds), len(news)) and olds[head] == news[head]:
-        head += 1
-    tail = 0
-    while tail < min(len(olds), len(news)) - head and olds[-1 - tail] == news[-1 - tail]:
-        tail += 1
-    a, b = len(olds) - tail, len(news) - tail
-    if head:
-        yield "equal", 0, head, 0, head
-    if (a - head) * (b - head) > PAIRS_MAX * 100:
-        yield "replace", head, a, head, b
-    elif a > head or b > head:
-        matcher = difflib.SequenceMatcher(None, olds[head:a], news[head:b], autojunk=False)
-        yield from ((kind, i + head, j + head, k + head, m + head) for kind, i, j, k, m in matcher.get_opcodes())
-    if tail:
-        yield "equal", a, len(olds), b, len(news)
 
 
 def _paired(

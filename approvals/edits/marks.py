@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 GAP_OF_SPACES = 16
@@ -20,11 +21,12 @@ _SPACES = re.compile(rf" {{{GAP_OF_SPACES},}}")
 
 _CONFUSED = frozenset(("LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC", "FULLWIDTH", "MATHEMATICAL"))
 """Scripts whose letters pass for one another's; words of others may be mixed as languages do."""
+# Repetitions are bounded: texts come from agents, and time must not grow with the square of their length.
 _WORD = re.compile(r"[^\W\d_]{2,}")
-_AUTHORITY = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://([^/\s?#]+)")
-_MAIL_HOST = re.compile(r"[^\s@<>\"'(),;]+@([^\s@<>\"'(),;/?#]+)")
-_DOTTED = re.compile(r"\w[\w-]*(?:\.[\w-]+)+")
-_TEMPLATE = re.compile(r"\$\{[^}]*\}|\{\{.*?\}\}|\$\([^)]*\)", re.DOTALL)
+_AUTHORITY = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,20}://([^/\s?#]{1,300})")
+_MAIL_HOST = re.compile(r"(?<=[^\s@<>\"'(),;])@([^\s@<>\"'(),;/?#]{1,300})")
+_DOTTED = re.compile(r"\b\w[\w-]{0,62}(?:\.[\w-]{1,63}){1,10}")
+_TEMPLATE = re.compile(r"\$\{[^}]{0,200}\}|\{\{.{0,80}?\}\}|\$\([^)]{0,200}\)", re.DOTALL)
 
 
 class Segment(NamedTuple):
@@ -147,11 +149,16 @@ def _run(text: str, position: int) -> int:
 
 
 def _sign(char: str, length: int) -> Iterator[Segment]:
-    point, name = f"U+{ord(char):04X}", unicodedata.name(char, "a character without a name").lower()
+    point, name = f"U+{ord(char):04X}", _name(char)
     if length >= SAME_IN_A_ROW:
         yield Segment(f"{point} × {length:,}", "sign", name)
     else:
         yield from [Segment(point, "sign", name)] * length
+
+
+@lru_cache(maxsize=4096)
+def _name(char: str) -> str:
+    return unicodedata.name(char, "a character without a name").lower()
 
 
 def _escape(piece: Segment) -> str:
@@ -161,6 +168,7 @@ def _escape(piece: Segment) -> str:
     return f"\\u{{{point[2:].lower()}}}" + (f"[× {times}]" if times else "")
 
 
+@lru_cache(maxsize=4096)
 def _script(char: str) -> str:
     return unicodedata.name(char, "").partition(" ")[0]
 

@@ -56,8 +56,8 @@ def fields(
 ) -> Form:
     """The form for the arguments of a revision.
 
-    ``editable`` are the pointers that the rule opens, None for all; ``rule`` is the sentence at a field that it does not,
-    ``before`` what the values are called that a change stands beside.
+    ``editable`` are the pointers that the rule opens, None for all; ``rule`` is the sentence at a field that stays
+    closed, ``before`` what the values are called that a change stands beside.
     """
     return Form(_root(Sheet(tool, value, editable, rule)), before=before)
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
+from approvals import masks
 from approvals.edits import marks
 from approvals.edits.marks import Segment
 
@@ -99,3 +102,16 @@ ORDINARY = ["https://example.com/a?b=c", "ap@acme.example", "Москва и К�
 def test_ordinary_texts_are_not_warned_of(text: str) -> None:
     """RN-6: a warning on everything is read by nobody."""
     assert marks.warnings(text) == ()
+
+
+@pytest.mark.parametrize(
+    "part", ["a", "a.", "a@", "{{", "${", "a+", "://", "é.", "\u200b", " ", "\n ", "xn--", "-----BEGIN "]
+)
+def test_no_text_takes_long(part: str) -> None:
+    """JS-3: texts come from agents; what is looked for in them is looked for in one go."""
+    text = part * (200_000 // len(part))
+    began = time.process_time()
+    marks.warnings(text)
+    marks.segments(text)
+    masks.looks_secret(text)
+    assert time.process_time() - began < 5

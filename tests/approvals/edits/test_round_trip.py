@@ -14,7 +14,7 @@ from approvals.ledger import canonical
 from tests.approvals.edits.tools import form_of, objects, pressed, saved
 
 Pair = tuple[dict[str, Any], dict[str, Any]]
-often = settings(max_examples=80, deadline=None)
+often = settings(max_examples=50, deadline=None)
 
 
 @given(objects())
