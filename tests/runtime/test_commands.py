@@ -185,6 +185,14 @@ def test_warnings_are_printed_with_their_place(cast: Cast, tmp_path: Path) -> No
     assert "buy things/now: /tools/1/icons: " in told and "Nothing stands behind them yet" in told
 
 
+def test_a_tool_that_takes_anothers_place_is_named(cast: Cast, tmp_path: Path) -> None:
+    """DU-L28: two servers may have a tool of one name, and what is allowed for one is no longer the other's in silence."""
+    take_in(tmp_path, {"tools": [SELL, BUY]}, "--url", "https://one.example")
+    told = take_in(tmp_path, {"tools": [SELL]}, "--url", "https://two.example")
+    assert "sell: it takes the place" in told and "https://one.example/sell" in told
+    assert "takes the place" not in take_in(tmp_path, {"tools": [SELL]}, "--url", "https://two.example")
+
+
 @pytest.mark.parametrize(
     ("document", "word"),
     [

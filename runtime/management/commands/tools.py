@@ -47,6 +47,8 @@ class Command(BaseCommand):
             for warning in each.warnings:
                 name = each.definition["name"]
                 self.stderr.write(f"{name}: {place}/{index}{warning['pointer']}: {warning['text']}")
+        for told in _moved(workspace_id, offers):
+            self.stderr.write(told)
         taken = definitions.register_offers(workspace_id, offers, by="system")
         warned = sum(bool(each.warnings) for each in offers)
         self.stdout.write(f"{len(taken)} tools were taken in, {warned} of them with warnings.")
@@ -89,6 +91,17 @@ def _offer(tool: Any, place: str, options: dict[str, Any]) -> definitions.Offer:
         raise CommandError(f"{options['file']}: {place}{fault.pointer} ({fault.rule}): {fault.message}") from fault
     except ValueError as error:
         raise CommandError(str(error)) from error
+
+
+def _moved(workspace_id: UUID, offers: list[definitions.Offer]) -> list[str]:
+    """A sentence for every tool that takes the place of one of the same name that is reached elsewhere."""
+    before = {tool.name: tool.config for tool in Tool.objects.filter(workspace_id=workspace_id, is_active=True)}
+    found = [(each.definition["name"], before.get(each.definition["name"]), each.config) for each in offers]
+    return [
+        f"{name}: it takes the place of the tool of this name that was reached by {old or 'nothing'}"
+        for name, old, new in found
+        if old is not None and old != new
+    ]
 
 
 def _endpoint(base: str | None, name: str) -> dict[str, str]:
