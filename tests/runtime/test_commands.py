@@ -186,7 +186,7 @@ def test_warnings_are_printed_with_their_place(cast: Cast, tmp_path: Path) -> No
 
 
 def test_a_tool_that_takes_anothers_place_is_named(cast: Cast, tmp_path: Path) -> None:
-    """DU-L28: two servers may have a tool of one name, and what is allowed for one is no longer the other's in silence."""
+    """DU-L28: two servers may have a tool of one name; what is allowed for one is not the other's in silence."""
     take_in(tmp_path, {"tools": [SELL, BUY]}, "--url", "https://one.example")
     told = take_in(tmp_path, {"tools": [SELL]}, "--url", "https://two.example")
     assert "sell: it takes the place" in told and "https://one.example/sell" in told
