@@ -110,7 +110,7 @@ def test_a_call_never_makes_a_move_that_is_not_listed(held: Call) -> None:
 
 
 def test_the_key_is_the_same_for_ever_and_another_for_every_call(desk: Desk) -> None:
-    """AP-D3."""
+    """AP-D3, DU-T5: made of the run, the step and the place alone."""
     run = desk.begin([call("asked.keyed"), call("asked.keyed")])
     one, two = desk.calls(run)
     assert (

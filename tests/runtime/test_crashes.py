@@ -44,7 +44,7 @@ def effects() -> list[int]:
 
 @pytest.mark.parametrize("point", BEFORE_PEOPLE)
 def test_killed_before_people_are_asked_it_asks_once(desk: Desk, point: str) -> None:
-    """AP-U1, AP-U4, DU-L1, DU-L2, DU-L33: the request is there, once, and can be answered."""
+    """AP-U1, AP-U4, DU-L1, DU-L2, DU-L6, DU-L33: the request is there, once, and can be answered."""
     run = desk.start([call("asked.keyed", 7)])
     assert work_and_die(run, point)
     let_it_run_out(run)

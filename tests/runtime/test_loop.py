@@ -83,9 +83,9 @@ def test_a_decision_makes_the_run_ready_by_the_same_commit(desk: Desk) -> None:
 
 @pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
 def test_several_calls_are_decided_in_any_order_and_told_in_the_agents(desk: Desk, order: tuple[int, ...]) -> None:
-    """AP-P2, AP-P3, AP-P4, AP-P8, AP-P11, AP-P13, DU-L13, DU-L16, DU-L17, DU-L21: each decision runs its own call, at
-    once, and no other; the agent goes on when all three have ended, and is told in the order in which it proposed
-    them."""
+    """AP-P2, AP-P3, AP-P4, AP-P8, AP-P11, AP-P13, DU-L13, DU-L16, DU-L17, DU-L21, DU-T1: each decision runs its own
+    call, at once, and no other; the agent goes on when all three have ended, and is told in the order in which it
+    proposed them."""
     run = desk.begin([call("asked.keyed", 0), call("asked.unsafe", 1), call("asked.natural", 2)])
     held = desk.calls(run)
     for count, idx in enumerate(order, 1):
