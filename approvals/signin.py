@@ -12,6 +12,12 @@ from django.utils.http import url_has_allowed_host_and_scheme
 class Adapter(DefaultAccountAdapter):
     """Accounts are made by those who run Placet; the way back after the sign-in is a path of this site or none."""
 
+    error_messages = {
+        **DefaultAccountAdapter.error_messages,
+        "email_password_mismatch": "E-mail or password is not correct.",
+        "too_many_login_attempts": "Too many tries. Wait a few minutes, then try again.",
+    }
+
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return False
 

@@ -229,7 +229,7 @@ def _merged(events: list[Event]) -> Iterator[Event]:
 
 
 def _told_by_step(kind: str, entry: Entry, use: Use | None) -> bool:
-    """Whether the step's line says it: that a call was sent once, and that one nobody was asked about ran."""
+    """Whether the step's line says it: that a call was sent once, and how one nobody was asked about ended."""
     if kind == "call.intended":
         return entry.get("attempt") == 1
-    return kind == "outcome.executed" and use is not None and not use.call.approval
+    return kind in {"outcome.executed", "outcome.failed"} and use is not None and not use.call.approval

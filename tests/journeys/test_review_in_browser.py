@@ -286,6 +286,7 @@ def test_nothing_scrolls_sideways_and_targets_are_large(cast: Cast, opens: Opens
         assert box is not None and box["height"] >= 44
     page.get_by_role("link", name="Decide").click()
     expect(page.get_by_role("button", name="Reject")).to_be_in_viewport()
+    expect(page.get_by_role("link", name="Decide")).to_be_hidden()
 
 
 def test_print_shows_the_page_without_its_controls(cast: Cast, opens: Opens) -> None:
