@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
+from functools import lru_cache
 from typing import Any
 
 from approvals.ledger import canonical
@@ -41,6 +42,9 @@ NOT_SECRET = frozenset(
 )
 """Words before "token" that name a place in a list, or a count, and no key to anything."""
 
+BY_POLICY = "policy masks it"
+SHORTEST_KEY = 15
+"""No key that is known by its look has fewer characters."""
 _LOOKS = (
     (re.compile(r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----"), "it holds a private key"),
     (re.compile(r"\A\s*(?:sk|rk)_(?:live|test)_[0-9A-Za-z]{16,}\s*\Z"), "it looks like a payment key"),
@@ -61,27 +65,41 @@ def masked(schema_node: Mapping[str, Any] | bool, name: str, pointer: str, also:
     list bears its list's name) and ``also`` the pointers that a policy masks. A yes-or-no is never secret.
     """
     node = schema_node if isinstance(schema_node, Mapping) else {}
-    if any(pointer == place or pointer.startswith(place + "/") for place in also):
-        return "policy masks it"
+    if by_policy(pointer, also):
+        return BY_POLICY
     if node.get("writeOnly") is True or node.get("x-secret") is True or node.get("format") == "password":
         return "the tool marks it secret"
     if _harmless(node):
         return None
     if _secret_name(name, _kinds(node)):
         return "its name says so"
-    if any(_joined(part) in CONTAINERS for part in canonical.split(pointer)[:-1]):
-        return "it belongs to a secret"
-    return None
+    return "it belongs to a secret" if inside_secret(pointer) else None
+
+
+def by_policy(pointer: str, also: Collection[str]) -> bool:
+    """Whether a policy masks the place, or one that it is inside of."""
+    return any(pointer == place or pointer.startswith(place + "/") for place in also)
+
+
+def inside_secret(pointer: str) -> bool:
+    """Whether a place is inside of one that has the name of a container of secrets."""
+    return _names_container(pointer.rpartition("/")[0])
 
 
 def looks_secret(value: object) -> str | None:
     """Why a text looks like a well-known kind of key, or None. Whole texts only, and any with a private key in it."""
-    if not isinstance(value, str):
+    if not isinstance(value, str) or len(value) < SHORTEST_KEY:
         return None
     return next((reason for pattern, reason in _LOOKS if pattern.search(value)), None)
 
 
-def _secret_name(name: str, kinds: set[str]) -> bool:
+@lru_cache(maxsize=4096)
+def _names_container(pointer: str) -> bool:
+    return any(_joined(part) in CONTAINERS for part in canonical.split(pointer))
+
+
+@lru_cache(maxsize=4096)
+def _secret_name(name: str, kinds: frozenset[str]) -> bool:
     words = [word.lower() for word in _WORDS.findall(name)]
     if not words or not kinds - {"object", "array"}:
         return False
@@ -95,10 +113,11 @@ def _joined(name: str) -> str:
     return "".join(word.lower() for word in _WORDS.findall(name)[-1:])
 
 
-def _kinds(node: Mapping[str, Any]) -> set[str]:
+def _kinds(node: Mapping[str, Any]) -> frozenset[str]:
     """The types a value of this node may have; all that carry a value where the schema does not say."""
     declared = node.get("type", ["string", "integer", "number"])
-    return {declared} if isinstance(declared, str) else set(declared) if isinstance(declared, list) else set()
+    kinds = [declared] if isinstance(declared, str) else declared if isinstance(declared, list) else []
+    return frozenset(kind for kind in kinds if isinstance(kind, str))
 
 
 def _harmless(node: Mapping[str, Any]) -> bool:

@@ -25,6 +25,27 @@ class Tool:
     schema: Node
     money: Mapping[str, str] = field(default_factory=dict)
     secret: Collection[str] = ()
+    _taken_apart: dict[int, tuple[Any, tuple[Node, ...]]] = field(default_factory=dict, compare=False, repr=False)
+    _covered: dict[tuple[int, str, bool], str | None] = field(default_factory=dict, compare=False, repr=False)
+
+    def choices(self, node: Node | bool) -> tuple[Node, ...]:
+        """What may stand where this node of the schema is; worked out once, as a list asks for each of its entries."""
+        known = self._taken_apart.get(id(node))
+        if known is None:
+            known = self._taken_apart[id(node)] = (node, alternatives(self.schema, node))  # keeps the node and its id
+        return known[1]
+
+    def covered(self, node: Node | bool, name: str, pointer: str) -> str | None:
+        """Why no value at a place may be seen, or None; worked out once for all entries of a list."""
+        if masks.by_policy(pointer, self.secret):
+            return masks.BY_POLICY
+        choices = self.choices(node)
+        key = (id(node), name, masks.inside_secret(pointer))
+        if key not in self._covered:
+            nodes = [node, *choices] if isinstance(node, Mapping) else [*choices]
+            reasons = (masks.masked(one, name, pointer) for one in nodes)
+            self._covered[key] = next((reason for reason in reasons if reason), None)
+        return self._covered[key]
 
 
 @dataclass(frozen=True)
@@ -49,12 +70,12 @@ class View:
     @cached_property
     def choices(self) -> tuple[Node, ...]:
         """What may stand here."""
-        return alternatives(self.tool.schema, self.node)
+        return self.tool.choices(self.node)
 
     @cached_property
     def fit(self) -> int | None:
         """Which of the choices the value is an example of."""
-        return None if self.value is ABSENT else fit(self.tool.schema, self.choices, self.value)
+        return None if self.value is ABSENT else fit(self.tool.choices, self.choices, self.value)
 
     @property
     def preferred(self) -> int:
@@ -70,9 +91,7 @@ class View:
     @cached_property
     def covered(self) -> str | None:
         """Why no value of this place may be seen, whatever it is, or None."""
-        nodes = [self.node, *self.choices] if isinstance(self.node, Mapping) else [*self.choices]
-        reasons = (masks.masked(node, self.name, self.pointer, self.tool.secret) for node in nodes)
-        return next((reason for reason in reasons if reason), None)
+        return self.tool.covered(self.node, self.name, self.pointer)
 
     @property
     def secret(self) -> str | None:
@@ -130,7 +149,7 @@ def path(pointer: str) -> str:
 
 def secrets(args: Any, tool: Tool) -> tuple[str, ...]:
     """The pointers of the values that no surface may show."""
-    return tuple(_secrets(root(tool, args)))
+    return tuple(hidden(root(tool, args)))
 
 
 def look_alikes(names: Collection[str]) -> set[str]:
@@ -141,9 +160,10 @@ def look_alikes(names: Collection[str]) -> set[str]:
     return {name for group in by_look.values() if len(group) > 1 for name in group}
 
 
-def _secrets(view: View) -> Iterator[str]:
+def hidden(view: View) -> Iterator[str]:
+    """The pointers of the secrets at a place and inside of it."""
     if view.pointer and view.secret:
         yield view.pointer
         return
     for child in view.children():
-        yield from _secrets(child)
+        yield from hidden(child)

@@ -89,11 +89,11 @@ def test_a_value_picks_the_alternative_it_names_most_of() -> None:
     user = {"type": "object", "required": ["id"], "properties": {"id": {"type": "integer"}, "name": {"type": "string"}}}
     team = {"type": "object", "required": ["id"], "properties": {"id": {"type": "integer"}, "slug": {"type": "string"}}}
     choices = alternatives({}, {"anyOf": [user, team, {"type": "null"}]})
-    assert fit({}, choices, {"id": 1, "slug": "x"}) == 1
-    assert fit({}, choices, {"id": 1}) == 0
-    assert fit({}, choices, None) == 2
-    assert fit({}, choices, {"slug": "x"}) is None
-    assert fit({}, alternatives({}, {"enum": [1, "1", True]}), 2) is None
+    assert fit(Tool({}).choices, choices, {"id": 1, "slug": "x"}) == 1
+    assert fit(Tool({}).choices, choices, {"id": 1}) == 0
+    assert fit(Tool({}).choices, choices, None) == 2
+    assert fit(Tool({}).choices, choices, {"slug": "x"}) is None
+    assert fit(Tool({}).choices, alternatives({}, {"enum": [1, "1", True]}), 2) is None
 
 
 def test_a_deep_or_wide_value_is_drawn_as_json() -> None:

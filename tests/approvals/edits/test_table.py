@@ -140,3 +140,16 @@ def test_changes_stand_at_their_rows_and_removals_have_their_own() -> None:
     kinds = {row.pointer: row.change.kind for row in table(after, TOOL, before=before) if row.change}
     assert kinds == {"/amount": "changed", "/emails/1": "added", "/charge": "removed"}
     assert row_of(after, "/charge", before=before).removed
+
+
+def test_what_would_take_thousands_of_rows_is_one_text_in_full() -> None:
+    """AP-X2 RN-7: everything is there, secrets are still dots, and small arguments keep their rows."""
+    many = [{"id": f"entry-{number}", "password": "hunter2"} for number in range(3000)]
+    rows = table({"amount": 5, "currency": "eur", "lines": many}, TOOL)
+    assert [row.pointer for row in rows] == ["/amount", "/currency", "/lines"]
+    assert "entry-0" in rows[2].shown.plain
+    assert "entry-2999" in rows[2].shown.plain
+    assert "hunter2" not in rows[2].shown.plain
+    assert (rows[2].shown.note, masked_count(rows)) == ("list of 3,000, as JSON", 3000)
+    before = {"amount": 5, "currency": "eur", "lines": many[:-1]}
+    assert "/lines/2999" in {row.pointer for row in table({**before, "lines": many}, TOOL, before=before) if row.change}
