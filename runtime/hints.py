@@ -35,6 +35,20 @@ def hint_on_commit(workspace_id: UUID, run_id: UUID) -> None:
     transaction.on_commit(partial(hint, workspace_id, run_id), robust=True)
 
 
+_postponed: Final[set[tuple[UUID, UUID]]] = set()
+
+
+def postpone(workspace_id: UUID, run_id: UUID) -> None:
+    """Keep a hint back until this process has stopped listening: sent now, it could be taken by this very process."""
+    _postponed.add((workspace_id, run_id))
+
+
+def send_postponed() -> None:
+    """Send what was kept back."""
+    while _postponed:
+        hint(*_postponed.pop())
+
+
 def queued() -> int:
     """How many hints wait in the broker. Raises redis.RedisError when it cannot be asked."""
     return int(_broker(settings.REDIS_URL).llen(QUEUE))

@@ -40,10 +40,11 @@ def advance(run_id: UUID, workspace_id: UUID | None = None) -> bool:
 
     Whatever ends this process in the middle, the run goes on from its last commit when the lease has run out.
     """
-    if processes.stopping.is_set():
-        return False
     if workspace_id is None:
         workspace_id = Run.objects.values_list("workspace_id", flat=True).get(pk=run_id)
+    if processes.stopping.is_set():
+        hints.postpone(workspace_id, run_id)
+        return False
     with rows.within(workspace_id):
         lease = leases.claim(workspace_id, run_id)
     if lease is None:
@@ -56,13 +57,18 @@ def advance(run_id: UUID, workspace_id: UUID | None = None) -> bool:
 
 def _work(lease: Lease) -> None:
     try:
-        _go(lease)
+        _go_or_end(lease)
     except (OperationalError, InterfaceError) as error:
         _give_up(lease, error)
-    except leases.CancelWanted:
-        _end_cancelled(lease)
     except leases.LeaseLost as lost:
         log.warning("%s: fence %d was overtaken. %s", lease.public_id, lease.fence, lost)
+
+
+def _go_or_end(lease: Lease) -> None:
+    try:
+        _go(lease)
+    except leases.CancelWanted:
+        _end_cancelled(lease)
     except (checkpoints.Unreadable, sealing.Tampered, keys.UnknownKey) as fault:
         _stop(lease, to="parked", code="unreadable", reason=str(fault))
     except agents.Unusable as fault:
@@ -80,8 +86,6 @@ def _go(lease: Lease) -> None:
         reason = f"{CLAIMS} workers in a row took this run and ended, or lost it, before anything could be committed."
         _stop(lease, to="parked", code="no_progress", reason=reason)
         return
-    with rows.within(lease.workspace_id):
-        checkpoints.verify_tail(lease.run_id, lease.verified_seq, head_seq=lease.head_seq, head_mac=lease.head_mac)
     turn = Turn(lease)
     while turn.next():
         pass
@@ -100,6 +104,7 @@ class Turn:
         self._node = ""
         self._results: tuple[agents.CallResult, ...] = ()
         self._nothing_open = False
+        self._verified = False
 
     def next(self) -> bool:
         if processes.stopping.is_set():
@@ -120,24 +125,33 @@ class Turn:
         return self._step(waiting)
 
     def _look(self) -> list[Call]:
-        """The calls that no step was told of; if all have ended, also what the next step is given, in the same
-        reading."""
+        """The calls that no step was told of, after the chain was verified; if all have ended, also what the next step
+        is given."""
         self._results = ()
         if self._nothing_open:
             return []
         with rows.within(self.lease.workspace_id):
+            self._verify()
             waiting = calls.unconsumed(self.lease.run_id)
             if all(call.status in calls.FINAL for call in waiting):
                 self._load()
                 self._results = tuple(calls.result_of(call) for call in waiting)
         return waiting
 
+    def _verify(self) -> None:
+        """Once, before anything is sent or asked: a chain that was tampered with parks the run."""
+        lease = self.lease
+        if not self._verified:
+            checkpoints.verify_tail(lease.run_id, lease.verified_seq, head_seq=lease.head_seq, head_mac=lease.head_mac)
+            self._verified = True
+
     # What ends a turn
 
     def _give_back(self) -> bool:
-        with rows.within(self.lease.workspace_id):
-            leases.release(self.lease, to="ready", wake_at=rows.Now())
-            hints.hint_on_commit(self.lease.workspace_id, self.lease.run_id)
+        lease = self.lease
+        with rows.within(lease.workspace_id):
+            leases.release(lease, to="ready", wake_at=rows.Now())
+        (hints.postpone if processes.stopping.is_set() else hints.hint)(lease.workspace_id, lease.run_id)
         return False
 
     def _suspend(self) -> bool:

@@ -32,5 +32,7 @@ def _stop(**_: Any) -> None:
 
 @worker_shutdown.connect(weak=False)
 def _leave(**_: Any) -> None:
+    """The worker listens no more: what it gave back, and what it was still told, is told to the others."""
+    hints.send_postponed()
     processes.leave()
     connection.close()

@@ -11,7 +11,7 @@ import pytest
 from django.db import OperationalError, connection
 
 from approvals import rows
-from runtime import leases, loop, processes
+from runtime import hints, leases, loop, processes, tools
 from runtime.leases import CancelWanted, Lease, LeaseLost
 from runtime.runs import Run
 from tests.runtime import tooling
@@ -161,16 +161,29 @@ def test_a_commit_that_did_not_land_is_tried_again(desk: Desk) -> None:
     assert len(tries) == 3
 
 
-def test_a_worker_asked_to_stop_gives_the_run_back_at_once(desk: Desk) -> None:
-    run = desk.start([call("free.pure")])
-    processes.stopping.set()
+def test_a_worker_asked_to_stop_gives_the_run_back_at_its_next_commit(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """DU-E2: and tells the others when it listens no more; a hint sent at once could come to itself and be lost."""
+    run, send = desk.start([call("free.unsafe", 1)], [call("free.unsafe", 2)]), tools.send
+    told: list[Any] = []
+
+    def stop_and_send(*args: Any) -> tools.Answer:
+        processes.stopping.set()
+        return send(*args)
+
+    monkeypatch.setattr(hints, "hint", lambda _, run_id: told.append(run_id))
+    monkeypatch.setattr(tools, "send", stop_and_send)
     try:
-        loop.advance(run.pk)
+        assert loop.advance(run.pk) and not loop.advance(run.pk)
     finally:
         processes.stopping.clear()
     run.refresh_from_db()
-    assert (run.status, run.lease_owner, run.head_seq) == ("ready", "", 1)
-    assert desk.work(run).status == "completed"
+    assert (run.status, run.lease_owner, run.head_seq, told) == ("ready", "", 3, [])
+    hints.send_postponed()
+    monkeypatch.undo()
+    assert told == [run.pk] and desk.work(run).status == "completed"
+    assert [line["args"]["n"] for line in tooling.happened("sent")] == [1, 2]
 
 
 def test_a_run_that_ends_its_workers_is_parked(desk: Desk) -> None:
