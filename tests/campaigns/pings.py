@@ -18,7 +18,7 @@ MODULE: Final = "tests.campaigns.pings"
 
 app = Celery("pings", broker=os.environ["REDIS_URL"])
 app.conf.update(task_ignore_result=True, task_default_queue=QUEUE, worker_prefetch_multiplier=1)
-broker = redis.Redis.from_url(os.environ["REDIS_URL"], socket_timeout=60)
+broker = redis.Redis.from_url(os.environ["REDIS_URL"], socket_timeout=150)
 
 
 @app.task(name="campaign.ping")
@@ -45,7 +45,7 @@ def round_trips(stack: Stack, count: int) -> list[float]:
     stack.children["ping"] = Child("ping", argv)
     stack.start("ping")
     try:
-        once(seconds=30)
+        once(seconds=120)  # the worker is still starting
         return [once() for _ in range(count)]
     finally:
         stack.stop("ping")
