@@ -98,7 +98,6 @@ def _rows(place: View, depth: int, changes: _Changes, *warnings: str) -> Iterato
 
 def _is_too_much(place: View, changes: _Changes) -> bool:
     """Whether the rows of a list or an object would be too many. What changed inside of it is shown by rows anyway."""
-    anyway."""
     if not isinstance(place.value, list | dict) or place.secret or size(place.value) <= changes.room:
         return False
     return bool(place.pointer) and not any(within(under, (place.pointer,)) for under in changes.gone)
