@@ -15,9 +15,12 @@ from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 HERE_ONLY = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
-    """The system's Chromium, headless, which reaches nothing but this machine."""
+    """The system's Chromium, headless, which reaches nothing but this machine.
+
+    One for each module of tests: while it lives, Playwright's loop runs in this thread and no asyncio.run can.
+    """
     program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if program is None:
         pytest.fail("No Chromium is here: apt-get install chromium")
