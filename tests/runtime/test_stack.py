@@ -99,7 +99,7 @@ def test_the_whole_of_placet_heals_after_every_kill(stack: Stack):
         assert not stack.alive(name)
         stack.start(name)
         assert stack.wait_healthy(), name
-    assert {"web", "runs", "sweep", "payments"} == set(stack.children)
+    assert {"web", "runs", "sweep", "payments"} <= set(stack.children)
     assert all(stack.alive(name) for name in stack.children)
 
 
