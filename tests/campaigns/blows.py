@@ -33,6 +33,8 @@ SOON: Final = 40.0
 STARTUP: Final = 90.0
 """Seconds that a worker may take to start, on a machine that is busy with other things."""
 DOWN: Final = 0.3
+SPENT: Final = "spent"
+"""The arming of a worker that has come to its point and goes on: it will not stop there again."""
 SLEEPS: Final = ("step.before", "intent.after", "send.before", "send.after", "result.before")
 
 
@@ -130,6 +132,7 @@ class Striker:
         else:
             self._end(blow.victim)
         os.kill(process.pid, signal.SIGCONT)
+        self.armed = SPENT
         if second := self.stack.children.get("runs-2"):
             time.sleep(1)
             self.stack.stop(second.name)
