@@ -245,6 +245,9 @@ def main() -> int:
     except (CannotStart, BadEnvironment, ValueError) as error:
         say(str(error))
         return 1
+    except KeyboardInterrupt:
+        say("It goes on starting in the background; bin/down stops it.")
+        return 130
 
 
 if __name__ == "__main__":

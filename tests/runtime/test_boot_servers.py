@@ -13,8 +13,9 @@ import psycopg
 import pytest
 import redis
 
+from runtime import roles
 from runtime.children import CannotStart
-from runtime.embedded import Servers
+from runtime.embedded import Servers, programs
 from tests.throwaway import fresh_home
 
 
@@ -61,6 +62,17 @@ def test_a_working_role_never_waits_long_and_makes_no_tables(servers, role):
         assert connection.execute("SHOW idle_in_transaction_session_timeout").fetchone() == ("10s",)
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             connection.execute("CREATE TABLE mine ()")
+
+
+@pytest.mark.parametrize("password", ["o'clock", "back\\slash", "both'\\'", 'quo"te', "%s %%", "ü€"])
+def test_a_role_may_have_any_password(servers, password):
+    with servers.postgres.connect() as connection:
+        for statement in roles.role_statements(roles.working("odd", password)):
+            connection.execute(statement.encode())
+    with psycopg.connect(
+        host="127.0.0.1", port=servers.postgres.port, user="odd", password=password, dbname="postgres"
+    ):
+        pass
 
 
 def test_nobody_enters_without_the_password(servers):
@@ -183,3 +195,25 @@ def test_a_home_that_nobody_can_enter_keeps_its_data_outside():
     servers.erase()
     assert place == home or not place.exists()
     shutil.rmtree(home)
+
+
+@pytest.mark.parametrize(("find", "variable"), [(programs.postgres, "DATABASE_URL"), (programs.valkey, "REDIS_URL")])
+def test_a_system_without_wheel_and_server_is_a_sentence(find, variable, tmp_path, monkeypatch):
+    """No wheel is made for musl; then the system's own server is taken, or one by its address."""
+    monkeypatch.setattr(programs, "find_spec", lambda name: None)
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    monkeypatch.setattr(programs, "SYSTEM", tmp_path)
+    with pytest.raises(CannotStart, match=f"give one by {variable}"):
+        find(tmp_path, {})
+
+
+def test_the_newest_server_of_the_system_is_taken_from_15_on(tmp_path, monkeypatch):
+    monkeypatch.setattr(programs, "find_spec", lambda name: None)
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    monkeypatch.setattr(programs, "SYSTEM", tmp_path)
+    for version in (14, 15, 16):
+        program = tmp_path / str(version) / "bin" / "postgres"
+        program.parent.mkdir(parents=True)
+        program.write_text(f"#!/bin/sh\necho 'postgres (PostgreSQL) {version}.3'\n")
+        program.chmod(0o755)
+    assert programs.postgres(tmp_path, {}) == tmp_path / "16" / "bin"
