@@ -14,6 +14,7 @@ from django.db import models
 
 Purpose = Literal[
     "approval",
+    "blob",
     "call",
     "check",
     "checkpoint",

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import threading
 import zlib
 from functools import partial
+from typing import Final
 from uuid import UUID
 
+import zstandard
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from django.db import connection, models, transaction
@@ -22,6 +25,10 @@ _WORTH_COMPRESSING = 200
 
 class Tampered(Exception):
     """Sealed bytes that are not the ones sealed for this place in this workspace, or whose data key is not as made."""
+
+
+class Erased(Tampered):
+    """Nothing is sealed here any more: what stood here was erased on purpose, and a ledger entry says so."""
 
 
 class DataKey(Row):
@@ -48,8 +55,11 @@ def seal(workspace_id: UUID, clear: bytes, *, place: str) -> bytes:
 
 
 def unseal(workspace_id: UUID, sealed: bytes | memoryview, *, place: str) -> bytes:
-    """The bytes that were sealed for this place. Raises Tampered for others, keys.UnknownKey without the root key."""
+    """The bytes that were sealed for this place. Raises Erased for none, Tampered for others, keys.UnknownKey without
+    the root key."""
     sealed = bytes(sealed)
+    if not sealed:
+        raise Erased(f"What stood in {place} was erased.")
     number = int.from_bytes(sealed[1:_HEAD], "big")
     if len(sealed) < _HEAD + _NONCE or sealed[:_HEAD] != _head(number):
         raise Tampered(f"What stands in {place} was never sealed here.")
@@ -82,12 +92,29 @@ def _bound(workspace_id: UUID, number: int, place: str) -> bytes:
 
 def _packed(clear: bytes) -> bytes:
     clear = bytes(clear)
-    small = zlib.compress(clear, 6) if len(clear) > _WORTH_COMPRESSING else clear
-    return b"\1" + small if len(small) < len(clear) else b"\0" + clear
+    small = _coders.pack.compress(clear) if len(clear) > _WORTH_COMPRESSING else clear
+    return b"\2" + small if len(small) < len(clear) else b"\0" + clear
 
 
 def _unpacked(packed: bytes) -> bytes:
-    return zlib.decompress(packed[1:]) if packed[:1] == b"\1" else packed[1:]
+    """What was packed; the first byte tells how. zlib (1) is what the first release wrote."""
+    match packed[:1]:
+        case b"\2":
+            return _coders.unpack.decompress(packed[1:])
+        case b"\1":
+            return zlib.decompress(packed[1:])
+    return packed[1:]
+
+
+class _Coders(threading.local):
+    """zstd of this thread: ten times as fast as zlib on a checkpoint, but one coder serves one thread at a time."""
+
+    def __init__(self) -> None:
+        self.pack = zstandard.ZstdCompressor(level=3)
+        self.unpack = zstandard.ZstdDecompressor()
+
+
+_coders: Final = _Coders()
 
 
 # Data keys. Unsealed ones are held by database, workspace and number.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -115,3 +116,16 @@ def test_first_writers_at_once_share_one_key(together: Callable[..., list[Any]])
     assert DataKey.objects.filter(workspace=northwind).count() == 1
     sealing.forget()
     assert [unseal(northwind.pk, each, place=PLACE) for each in sealed] == [b"args"] * 8
+
+
+def test_what_the_first_release_compressed_still_opens(northwind: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """DU-L11: zlib was the first form."""
+    with monkeypatch.context() as first:
+        first.setattr(sealing, "_packed", lambda clear: b"\1" + zlib.compress(clear))
+        sealed = seal(northwind.pk, b"args " * 100, place=PLACE)
+    assert unseal(northwind.pk, sealed, place=PLACE) == b"args " * 100
+
+
+def test_nothing_at_all_is_told_apart_as_erased(northwind: Workspace) -> None:
+    with pytest.raises(sealing.Erased, match="was erased"):
+        unseal(northwind.pk, b"", place=PLACE)
