@@ -18,6 +18,8 @@ from approvals.ledger import canonical
 
 VALUE_MAX = 80
 """The longest value in a title, in characters; more is cut, and the cut is said. The page shows all of it below."""
+MENTIONED = 2
+"""How many arguments are told of a tool that has no summary."""
 
 _PLACE = re.compile(r"\{((?:/[^{}|/]*)+)(?:\|([a-z]+)(?::((?:/[^{}|/]*)+))?)?\}")
 _NOUNS = frozenset({"refund", "credit", "transfer", "payment", "payout", "charge", "deposit", "discount", "order"})
@@ -59,6 +61,12 @@ def card(summary: str, tool: str, tool_title: str, args: Any, *, secret: Collect
         approve=_approve(summary, tool_title or tool, amount),
         moves_money=bool(amount),
     )
+
+
+def names_in(summary: str) -> set[str]:
+    """The arguments that a summary can mention, an amount's currency among them."""
+    pointers = [pointer for place in _PLACE.finditer(summary) for pointer in place.group(1, 3) if pointer]
+    return {canonical.split(pointer)[0] for pointer in pointers} | {"currency"}
 
 
 def _fill(summary: str, args: Any, secret: Collection[str]) -> tuple[list[Word], list[tuple[str, str, str]]]:
@@ -112,7 +120,7 @@ def _literal(value: Any) -> str:
 
 def _bare(title: str, args: Any, secret: Collection[str]) -> list[Word]:
     words = [Word(title, given=True)]
-    for index, (key, value) in enumerate(list(args.items())[:2] if isinstance(args, dict) else []):
+    for index, (key, value) in enumerate(list(args.items())[:MENTIONED] if isinstance(args, dict) else []):
         text = "••••" if _covered(canonical.join([key]), secret) else _literal(value)
         words += [Word(", " if index else ": "), Word(key, given=True), Word(" "), Word(text, given=True)]
     return words

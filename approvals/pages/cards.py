@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from approvals.approvals import Approval
-from approvals.channels.card import Card, Word, card
+from approvals.channels.card import MENTIONED, Card, Word, card, names_in
 from approvals.edits import money
-from approvals.edits.view import Tool, root, secrets
+from approvals.edits.view import Tool, View, hidden, root
 from approvals.ledger import canonical
 from approvals.ledger.sealing import Tampered
 from approvals.revisions import Revision, args_of
@@ -26,8 +26,15 @@ def card_of(approval: Approval, args: Any) -> Card:
 
 def words(tool: Tool, summary: str, name: str, title: str, args: Any) -> Card:
     """The words for a call of a tool; arguments that are told in passing are told in the schema's order."""
-    in_order = {place.name: place.value for place in root(tool, args).children()} if isinstance(args, dict) else args
-    return card(summary, name, title, in_order, secret=secrets(args, tool))
+    members = {place.name: place for place in root(tool, args).children()} if isinstance(args, dict) else {}
+    in_order = {each: place.value for each, place in members.items()} if members else args
+    return card(summary, name, title, in_order, secret=_secrets(summary, members))
+
+
+def _secrets(summary: str, members: dict[str, View]) -> tuple[str, ...]:
+    """The secrets among what the words can mention. The rest is not looked through: it may be a megabyte."""
+    told = names_in(summary) if summary else list(members)[:MENTIONED]
+    return tuple(pointer for name in told if name in members for pointer in hidden(members[name]))
 
 
 def card_in(approval: Approval, revision: Revision) -> Card:
