@@ -2,7 +2,8 @@
 
 ``PLACET_CRASH_AT=intent.after`` kills the process with SIGKILL the first time it comes there, ``intent.after#3`` the
 third time, and ``send.after:stop`` suspends it with SIGSTOP instead, so that it can wake up long after its lease has
-gone.
+gone. ``PLACET_CRASH_AT=@/path`` reads the same words from a file each time, and removes it at the point: so a worker is
+armed while it runs, once.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from __future__ import annotations
 import os
 import signal
 from collections import Counter
+from contextlib import suppress
+from pathlib import Path
 from typing import Final
 
 POINTS: Final = frozenset(
@@ -37,10 +40,23 @@ def reach(name: str) -> None:
     if name not in POINTS:
         raise ValueError(f"{name} is no crash point.")
     wanted = os.environ.get("PLACET_CRASH_AT", "")
-    if not wanted:
-        return
-    place, _, way = wanted.partition(":")
-    point, _, turn = place.partition("#")
-    _visits[name] += 1
-    if point == name and _visits[name] == int(turn or 1):
-        os.kill(os.getpid(), signal.SIGSTOP if way == "stop" else signal.SIGKILL)
+    if wanted.startswith("@"):
+        _reach_if_named(name, Path(wanted[1:]))
+    elif wanted:
+        place, _, way = wanted.partition(":")
+        point, _, turn = place.partition("#")
+        _visits[name] += 1
+        if point == name and _visits[name] == int(turn or 1):
+            _end(way)
+
+
+def _reach_if_named(name: str, file: Path) -> None:
+    with suppress(FileNotFoundError):
+        point, _, way = file.read_text().strip().partition(":")
+        if point == name:
+            file.unlink()
+            _end(way)
+
+
+def _end(way: str) -> None:
+    os.kill(os.getpid(), signal.SIGSTOP if way == "stop" else signal.SIGKILL)

@@ -33,8 +33,6 @@ SOON: Final = 40.0
 STARTUP: Final = 90.0
 """Seconds that a worker may take to start, on a machine that is busy with other things."""
 DOWN: Final = 0.3
-SPENT: Final = "spent"
-"""The arming of a worker that has come to its point and goes on: it will not stop there again."""
 SLEEPS: Final = ("step.before", "intent.after", "send.before", "send.after", "result.before")
 
 
@@ -61,13 +59,13 @@ class Blow:
 
 def plan(rounds: int, rng: random.Random) -> list[Blow]:
     """So many blows: the worker at every point first, then of the rest two in three at a random moment, a few workers
-    that sleep, and other processes at points. Those with one arming stand together, so that few workers are started."""
+    that sleep, and other processes at points."""
     points = rng.sample(sorted(POINTS), len(POINTS))
     first = [Blow("runs", point) for point in points[:rounds]]
     rest = rounds - len(first)
     sleepers = [Blow("runs", rng.choice(SLEEPS), sleep=True) for _ in range(rest // 12)]
     pairs = [Blow(victim, point) for victim in OTHERS for point in sorted(POINTS)]
-    others = sorted(rng.sample(pairs, min(len(pairs), rest // 4)), key=lambda blow: blow.point)
+    others = rng.sample(pairs, min(len(pairs), rest // 4))
     victims = [victim for _ in range(rest) for victim in rng.sample(VICTIMS, len(VICTIMS))]
     moments = rest - len(sleepers) - len(others)
     return [*first, *others, *sleepers, *(Blow(victims[n], delay=rng.uniform(0, LONGEST)) for n in range(moments))]
@@ -79,17 +77,17 @@ class Striker:
 
     def __init__(self, stage: Stage, *, hasten: bool = False) -> None:
         self.stack, self.hasten = stage.stack, hasten
-        self.armed = ""
         self.missed: list[str] = []
+        self._order = stage.home / "crash-at"
+        self.stack.children["runs"].env["PLACET_CRASH_AT"] = f"@{self._order}"
 
     def arm(self, arming: str) -> None:
-        """Have a worker that will end or stop itself there; one that is armed so already goes on."""
-        if self.armed == arming and self.stack.alive("runs"):
-            return
-        self.stack.stop("runs")
-        self.stack.children["runs"].env["PLACET_CRASH_AT"] = arming
-        start_worker(self.stack)
-        self.armed = arming
+        """Have the worker end or stop itself there, once. Before the refund sets off."""
+        if not self.stack.alive("runs"):
+            start_worker(self.stack)
+        draft = self._order.with_suffix(".new")
+        draft.write_text(arming)
+        draft.replace(self._order)
 
     def strike(self, blow: Blow, refund: Refund) -> None:
         """Let the blow fall on a refund that has just set off, and bring back what it ended."""
@@ -109,21 +107,18 @@ class Striker:
         """End a process outright, if it has not ended yet, and start it again a moment later; a worker unarmed."""
         process = self.stack.children[victim].process if victim in self.stack.children else None
         self.stack.kill(victim)
-        if victim == "runs" and process:
-            self._disarm()
-            if self.hasten:
-                end_leases(process.pid)
+        self._order.unlink(missing_ok=True)
+        if victim == "runs" and process and self.hasten:
+            end_leases(process.pid)
         time.sleep(DOWN)
         self.stack.start(victim)
-
-    def _disarm(self) -> None:
-        self.stack.children["runs"].env["PLACET_CRASH_AT"] = self.armed = ""
 
     def _while_stopped(self, blow: Blow, refund: Refund) -> None:
         process = self.stack.children["runs"].process
         assert process is not None
         if not until(lambda: stopped(process.pid), seconds=SOON, every=0.01):
             self.missed.append(str(blow))
+            refund.hit(str(blow))
             self._end("runs")
             return
         refund.hit(str(blow))
@@ -132,7 +127,6 @@ class Striker:
         else:
             self._end(blow.victim)
         os.kill(process.pid, signal.SIGCONT)
-        self.armed = SPENT
         if second := self.stack.children.get("runs-2"):
             time.sleep(1)
             self.stack.stop(second.name)
@@ -148,7 +142,7 @@ class Striker:
 
     def rest(self) -> None:
         """Nothing is armed any more, and everything runs."""
-        self.arm("")
+        self._order.unlink(missing_ok=True)
         self.stack.start(*VICTIMS)
 
 

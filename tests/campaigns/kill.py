@@ -37,7 +37,8 @@ def run(stage: Stage, options: argparse.Namespace) -> tuple[bool, dict[str, Any]
     for number, blow in enumerate(plan(rounds, rng), 1):
         refund = drawn(rng, pair, blow)
         tell(f"{number}/{rounds}  {blow}")
-        striker.arm(blow.arming)
+        if blow.arming:
+            striker.arm(blow.arming)
         refund.set_off()
         refunds.append(refund)
         striker.strike(blow, refund)

@@ -26,7 +26,8 @@ TWO_PEOPLE: Final = 124_000
 @dataclass
 class Refund:
     """A refund under way. ``keyed``: with a tool that honours our key. ``beside``: in one step with a call that needs
-    nobody. ``taken`` names the people whose approval was answered as taken."""
+    nobody; people answer only after the blow then, or the run would never wait for them. ``taken`` names the people
+    whose approval was answered as taken."""
 
     people: list[Visitor]
     amount: int
@@ -38,6 +39,7 @@ class Refund:
     problem: str = ""
     blow: str = ""
     hit_at: float = 0.0
+    _struck: threading.Event = field(default_factory=threading.Event)
     _thread: threading.Thread | None = None
 
     def set_off(self) -> None:
@@ -55,6 +57,8 @@ class Refund:
         try:
             self.run = self._start()
             self.approval = furniture.held(self.run.public_id, seconds=PATIENCE)
+            if self.beside:
+                self._struck.wait(PATIENCE)
             for person in self.people:
                 if person.again().approve(self.approval, seconds=PATIENCE):
                     self.taken.append(person.email)
@@ -88,3 +92,4 @@ class Refund:
     def hit(self, blow: str) -> None:
         """Note what happened to it, and when."""
         self.blow, self.hit_at = blow, time.time()
+        self._struck.set()

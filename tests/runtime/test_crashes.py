@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -12,7 +15,7 @@ from runtime.calls import Attempt
 from runtime.runs import Run
 from tests.runtime import tooling
 from tests.runtime.conftest import Desk, call
-from tests.runtime.crashing import wake, work_and_die, work_and_stop
+from tests.runtime.crashing import fork, wake, work_and_die, work_and_stop
 from tests.runtime.test_leases import let_it_run_out
 
 BEFORE_PEOPLE = ["claim.after", "step.before", "step.after", "suspend.before"]
@@ -172,3 +175,16 @@ def test_killed_while_suspending_after_a_sibling_ran_it_still_waits(desk: Desk) 
         assert desk.work(run).status == "suspended_approval"
         desk.say(desk.calls(run)[1], desk.cast.dana, "approve")
         assert desk.work(run).status == "completed"
+
+
+def test_a_worker_is_armed_while_it_runs_and_once(tmp_path: Path) -> None:
+    order = tmp_path / "crash-at"
+    order.write_text("send.before")
+
+    def come_by() -> None:
+        crashpoints.reach("intent.after")
+        crashpoints.reach("send.before")
+
+    assert os.waitstatus_to_exitcode(os.waitpid(fork(come_by, f"@{order}"), 0)[1]) == -signal.SIGKILL
+    assert not order.exists()
+    assert os.waitstatus_to_exitcode(os.waitpid(fork(come_by, f"@{order}"), 0)[1]) == 0
