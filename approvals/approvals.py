@@ -2,33 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, ClassVar
 from uuid import UUID
 
-from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.utils.module_loading import import_string
 
-from approvals import policies, rows
+from approvals import policies, resolutions, rows
 from approvals.ledger import canonical, entries, sealing
 from approvals.people import Person
+from approvals.resolutions import Resolution as Resolution
 from approvals.revisions import add_revision, args_of, bar_of, current_revision, revisions
 
 __all__ = ["Approval", "Resolution", "add_revision", "args_of", "bar_of", "current_revision", "revisions"]
 
 
 class Approval(rows.Row):
-    """One question to people: may exactly these bytes run? Everything a channel needs to show and judge it is in the
-    row.
+    """One question to people: may exactly these bytes run, or stand? Everything a channel needs to show and judge it
+    is in the row. ``kind`` says what the bytes are: a call's arguments, a run's variables, what a question is about.
 
     ``rule`` is a copy for display; the bar that counts is the one in the ruling of the revision, which is signed.
     """
 
     PREFIX = "apr"
+
+    class Kind(models.TextChoices):
+        CALL = "call"
+        BREAKPOINT = "breakpoint"
+        QUESTION = "question"
+        BUDGET = "budget"
+        OUTCOME = "outcome"
 
     class Status(models.TextChoices):
         PENDING = "pending"
@@ -49,8 +55,8 @@ class Approval(rows.Row):
         "pending": frozenset({"approved", "answered", "rejected", "expired", "cancelled", "superseded"}),
     }
 
-    kind = models.CharField(max_length=12, default="call")
-    subject = models.CharField(max_length=40)
+    kind = models.CharField(max_length=12, choices=Kind.choices, default=Kind.CALL)
+    subject = models.CharField(max_length=80)
     chain = models.CharField(max_length=40)
     status = models.CharField(max_length=12, choices=Status.choices, default=Status.PENDING)
     outcome = models.CharField(max_length=12, choices=Outcome.choices, default=Outcome.NONE)
@@ -60,6 +66,7 @@ class Approval(rows.Row):
     tool_title = models.CharField(max_length=200)
     definition_digest = models.CharField(max_length=64)
     schema = models.JSONField()
+    response_schema = models.JSONField(default=dict)
     summary = models.TextField(blank=True)
     effect = models.CharField(max_length=12)
     risk = models.CharField(max_length=8)
@@ -75,6 +82,7 @@ class Approval(rows.Row):
     expires_at = models.DateTimeField()
     decided_at = models.DateTimeField(null=True)
     decided_by = models.ForeignKey(Person, models.PROTECT, null=True, related_name="+")
+    choice = models.CharField(max_length=40, blank=True)
     asked_again = models.ForeignKey("self", models.PROTECT, null=True, related_name="+")
     touched = models.PositiveIntegerField(default=0)
 
@@ -91,6 +99,10 @@ class Approval(rows.Row):
                 ),
                 name="approval_status_is_known",
             ),
+            models.CheckConstraint(
+                condition=models.Q(kind__in=["call", "breakpoint", "question", "budget", "outcome"]),
+                name="approval_kind_is_known",
+            ),
         ]
         indexes = [
             models.Index(fields=["workspace", "status", "expires_at"], name="approvals_by_deadline"),
@@ -102,24 +114,6 @@ class Approval(rows.Row):
 
     def __str__(self) -> str:
         return self.public_id
-
-
-@dataclass(frozen=True)
-class Resolution:
-    """How an approval ended, as the machine that asked is told: ``digest`` names the approved bytes, None for any
-    other end."""
-
-    workspace_id: UUID
-    subject: str
-    chain: str
-    approval_id: str
-    status: str
-    revision: int
-    digest: str | None = None
-    args_digest: str | None = None
-    message: str = ""
-    decided_by: str = ""
-    on_deadline: str = "return_expired"
 
 
 # Questions
@@ -136,7 +130,7 @@ def context_of(approval: Approval) -> dict[str, Any]:
 def resolution(workspace_id: UUID, subject: str) -> Resolution | None:
     """How the newest approval of a subject ended; None while it is pending or where there is none."""
     found = Approval.objects.filter(workspace_id=workspace_id, subject=subject).order_by("-created_at").first()
-    return None if found is None or found.status == Approval.Status.PENDING else _resolution(found, "", "")
+    return None if found is None or found.status == Approval.Status.PENDING else resolutions.of(found)
 
 
 def _context_place(key: UUID) -> str:
@@ -164,6 +158,8 @@ class Question:
     args: bytes
     context: dict[str, Any]
     opinion: policies.Opinion
+    kind: str = "call"
+    response_schema: dict[str, Any] = field(default_factory=dict)
 
 
 def open_approval(question: Question, *, checkpoint_mac: str, by: str) -> Approval:
@@ -182,6 +178,8 @@ def open_approval(question: Question, *, checkpoint_mac: str, by: str) -> Approv
         "summary",
         "effect",
         "risk",
+        "kind",
+        "response_schema",
     )
     approval = Approval(
         workspace_id=rows.in_scope(),
@@ -195,12 +193,9 @@ def open_approval(question: Question, *, checkpoint_mac: str, by: str) -> Approv
     )
     approval.save(force_insert=True)
     first = add_revision(approval, question.args, rule, number=1, editor=None, policy_version=approval.policy_version)
-    record(
-        approval,
-        "approval.opened",
-        {"digest": first.digest, "rule": rule["id"], "checkpoint_mac": checkpoint_mac},
-        by=by,
-    )
+    kind = {} if approval.kind == Approval.Kind.CALL else {"approval_kind": str(approval.kind)}
+    body = kind | {"digest": first.digest, "rule": rule["id"], "checkpoint_mac": checkpoint_mac}
+    record(approval, "approval.opened", body, by=by)
     rows.publish(approval.workspace_id, approval.public_id)
     return approval
 
@@ -225,38 +220,22 @@ def settle(
     by: str,
     person: Person | None = None,
     message: str = "",
+    response: bytes | None = None,
+    choice: str = "",
     where: models.Q | None = None,
 ) -> bool:
     """End a pending approval and tell the machine that asked, in the same transaction. False if it was settled
     already."""
-    if not rows.move(
-        Approval, approval.pk, frm="pending", to=status, where=where, decided_at=rows.Now(), decided_by=person
-    ):
+    ended = {"decided_at": rows.Now(), "decided_by": person, "choice": choice}
+    if not rows.move(Approval, approval.pk, frm="pending", to=status, where=where, **ended):
         return False
     approval.refresh_from_db()
-    outcome = _resolution(approval, message, person.name if person else "")
-    record(approval, f"approval.{status}", {"digest": outcome.digest or "", "revision": approval.revision}, by=by)
-    _resolved()(outcome)
+    outcome = resolutions.of(approval, message=message, response=response, person=person)
+    body = {"digest": outcome.digest or "", "revision": approval.revision} | ({"choice": choice} if choice else {})
+    record(approval, f"approval.{status}", body, by=by)
+    resolutions.tell(outcome)
     rows.publish(approval.workspace_id, approval.public_id)
     return True
-
-
-def _resolution(approval: Approval, message: str, decided_by: str) -> Resolution:
-    named = ("workspace_id", "subject", "chain", "status", "revision")
-    facts = {name: getattr(approval, name) for name in named}
-    if approval.status == Approval.Status.APPROVED:
-        voted_on = current_revision(approval)
-        facts |= {"digest": voted_on.digest, "args_digest": voted_on.args_digest}
-    on_deadline = approval.rule.get("on_deadline", "return_expired")
-    return Resolution(
-        approval_id=approval.public_id, message=message, decided_by=decided_by, on_deadline=on_deadline, **facts
-    )
-
-
-def _resolved() -> Callable[[Resolution], None]:
-    """The plain function by which the machine hears; named in settings so that approvals never imports it."""
-    function: Callable[[Resolution], None] = import_string(settings.PLACET_RESOLVED)
-    return function
 
 
 def expire_due(limit: int = 100) -> int:

@@ -3,18 +3,22 @@ run."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
 from django.db import models
 
-from approvals import approvals, edits, policies, revisions, rows, schemas
+from approvals import answers, approvals, asked, edits, policies, revisions, rows, schemas
+from approvals.answers import Decided as Decided
 from approvals.approvals import Approval
-from approvals.ledger import canonical, keys, sealing
+from approvals.ledger import canonical
 from approvals.people import Person
 from approvals.revisions import Revision
-from approvals.rulings import UNPROVEN
+from approvals.rulings import UNPROVEN, Forged
+from approvals.said import Attempt, write
+from approvals.said import Decision as Decision
+from approvals.said import message_of as message_of
 from approvals.schemas import Fault
 from approvals.votes import Ballot, ballot, too_late
 from approvals.votes import Refused as Refused
@@ -23,76 +27,6 @@ from approvals.votes import standing as standing
 
 MESSAGE_MAX = 4000
 """The longest comment, in characters."""
-
-
-class Decision(rows.Row):
-    """What one person said of one revision. Rows are only added; a person's last turn on a revision is the one that
-    counts."""
-
-    PREFIX = "dec"
-    WRITE_ONCE = True
-
-    class Verdict(models.TextChoices):
-        APPROVE = "approve"
-        REJECT = "reject"
-        EDIT = "edit"
-
-    approval = models.ForeignKey(Approval, models.PROTECT, related_name="decisions")
-    revision = models.PositiveIntegerField()
-    person = models.ForeignKey(Person, models.PROTECT, related_name="+")
-    turn = models.PositiveIntegerField()
-    verdict = models.CharField(max_length=8, choices=Verdict.choices)
-    digest = models.CharField(max_length=64)
-    message = models.BinaryField()
-    message_digest = models.CharField(max_length=64)
-    decided_via = models.CharField(max_length=8)
-    decided_at = models.DateTimeField()
-    mac = models.BinaryField()
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["approval", "revision", "person", "turn"], name="one_decision_a_turn"),
-        ]
-
-    def holds(self) -> bool:
-        """Whether the row is as it was written."""
-        return keys.holds("decision", canonical.encode(_signed(self)), self.mac)
-
-
-def _signed(decision: Decision) -> dict[str, Any]:
-    named = ("revision", "turn", "verdict", "digest", "message_digest", "decided_via")
-    return {
-        "id": decision.pk.hex,
-        "workspace": decision.workspace_id.hex,
-        "approval": decision.approval_id.hex,
-        "person": decision.person_id.hex,
-        "decided_at": revisions.instant(decision.decided_at),
-        **{name: getattr(decision, name) for name in named},
-    }
-
-
-def message_of(decision: Decision) -> str:
-    """The comment given with a decision. Raises Tampered."""
-    clear = sealing.unseal(decision.workspace_id, decision.message, place=_place(decision.pk))
-    return clear.decode()
-
-
-def _place(key: UUID) -> str:
-    return f"approvals_decision.message:{key.hex}"
-
-
-# Answers
-
-
-@dataclass(frozen=True)
-class Decided:
-    """The verdict was taken: where the approval stands now. ``status`` is still pending while more people are
-    needed."""
-
-    status: str
-    revision: int
-    votes: int
-    required: int
 
 
 # Questions
@@ -106,19 +40,6 @@ def decisions_of(approval: Approval) -> list[Decision]:
 # The verb
 
 
-@dataclass(frozen=True)
-class Attempt:
-    """One verdict as a person gave it, through whatever channel."""
-
-    by: Person
-    verdict: str
-    revision: int
-    digest: str
-    via: str
-    message: str
-    edited: bytes | None
-
-
 def decide(
     workspace_id: UUID,
     approval_id: UUID,
@@ -130,14 +51,17 @@ def decide(
     via: str,
     message: str = "",
     edited: bytes | None = None,
+    response: bytes | None = None,
+    choice: str = "",
 ) -> Decided | Refused:
     """Take one person's verdict on one revision, named by its number and digest, or say why not.
 
-    ``verdict`` is approve, reject or edit; ``edited`` are the arguments as JSON text, needed for edit alone; ``via``
-    is the channel; a rejection needs a ``message``. Never raises for a domain answer, so that refused attempts are in
-    the ledger too.
+    ``verdict`` is approve, reject, edit, respond or choose; ``edited`` is the value as JSON text, needed for edit
+    alone, ``response`` the JSON text of an answer, needed for respond alone, ``choice`` an option, needed for choose
+    alone; ``via`` is the channel; a rejection needs a ``message``. Never raises for a domain answer, so that refused
+    attempts are in the ledger too.
     """
-    attempt = Attempt(by, verdict, revision, digest, via, message.strip(), edited)
+    attempt = Attempt(by, verdict, revision, digest, via, message.strip(), edited, response, choice)
     with rows.within(workspace_id):
         return _lock_and_judge(workspace_id, approval_id, attempt)
 
@@ -177,15 +101,28 @@ def _missed(approval: Approval, attempt: Attempt) -> Refused:
 def _judge(approval: Approval, attempt: Attempt) -> Decided | Refused:
     try:
         vote = ballot(approval, revisions.current_revision(approval))
+        _check_kind(vote)
     except UNPROVEN as fault:
         return Refused("tampered", str(fault))
     if attempt.verdict not in Decision.Verdict.values:
-        return Refused("unknown_verdict", "A verdict is approve, reject or edit.", pointer="/verdict")
+        return Refused("unknown_verdict", "A verdict is approve, edit, reject, respond or choose.", pointer="/verdict")
     refusal = vote.refusal(attempt.by, attempt.verdict) or _badly_put(vote.revision, attempt)
     if refusal:
         return refusal
     verbs = {"approve": _approve, "reject": _reject, "edit": _edit}
+    verbs |= {"respond": answers.respond, "choose": answers.choose}
     return verbs[attempt.verdict](vote, attempt)
+
+
+def _check_kind(vote: Ballot) -> None:
+    """That kind and schemas are those that were signed when the approval opened. Raises Forged."""
+    approval, ruling = vote.approval, vote.revision.ruling
+    if ruling.header.get("kind", Approval.Kind.CALL) != approval.kind:
+        raise Forged("The approval is not of the kind that was asked.")
+    if approval.kind != Approval.Kind.CALL:
+        held_to = asked.definition_digest(approval.kind, approval.schema, approval.response_schema)
+        if held_to != ruling.definition_digest:
+            raise Forged("The schema is not the one that was asked with.")
 
 
 def _badly_put(revision: Revision, attempt: Attempt) -> Refused | None:
@@ -200,40 +137,9 @@ def _badly_put(revision: Revision, attempt: Attempt) -> Refused | None:
     return None
 
 
-def _write(approval: Approval, revision: Revision, attempt: Attempt, verdict: str) -> Decision:
-    """Insert the decision and record it; the message itself stays outside the ledger, only its digest goes in."""
-    turn = Decision.objects.filter(approval=approval, revision=revision.number, person=attempt.by).count() + 1
-    decision = Decision(
-        workspace_id=approval.workspace_id,
-        approval=approval,
-        revision=revision.number,
-        person=attempt.by,
-        turn=turn,
-        verdict=verdict,
-        digest=revision.digest,
-        message_digest=canonical.sha256_hex(attempt.message.encode()),
-        decided_via=attempt.via,
-        decided_at=rows.now(),
-    )
-    decision.message = sealing.seal(decision.workspace_id, attempt.message.encode(), place=_place(decision.pk))
-    decision.mac = keys.sign("decision", canonical.encode(_signed(decision)))
-    decision.save(force_insert=True)
-    body = {
-        "verdict": verdict,
-        "turn": turn,
-        "digest": revision.digest,
-        "via": attempt.via,
-        "revision": revision.number,
-    }
-    body["message_digest"] = decision.message_digest
-    approvals.record(approval, "decision.made", body, by=attempt.by.public_id)
-    rows.publish(approval.workspace_id, approval.public_id)
-    return decision
-
-
 def _reject(vote: Ballot, attempt: Attempt) -> Decided:
     approval = vote.approval
-    _write(approval, vote.revision, attempt, "reject")
+    write(approval, vote.revision, attempt, "reject")
     approvals.settle(
         approval, Approval.Status.REJECTED, by=attempt.by.public_id, person=attempt.by, message=attempt.message
     )
@@ -242,7 +148,7 @@ def _reject(vote: Ballot, attempt: Attempt) -> Decided:
 
 def _approve(vote: Ballot, attempt: Attempt) -> Decided:
     approval = vote.approval
-    yes = _write(approval, vote.revision, attempt, "approve")
+    yes = write(approval, vote.revision, attempt, "approve")
     vote = replace(vote, yeses=[*vote.yeses, yes])
     if vote.filled == vote.needed:
         approvals.settle(
@@ -277,6 +183,8 @@ def _bar_after(vote: Ballot, edited: Any, editor: Person) -> dict[str, Any] | Re
     """The rule that the edited call has to meet: never a lower bar than before, a higher one where policy asks for
     it."""
     approval, rule = vote.approval, vote.rule
+    if approval.kind != Approval.Kind.CALL:
+        return rule
     opinion = policies.judge(approval.workspace_id, tool=approval.tool, agent=approval.agent, args=edited)
     if opinion.verdict == "deny":
         return Refused("policy_refuses", f"Policy refuses the call as you edited it: {opinion.reason}")
@@ -294,7 +202,7 @@ def _bar_after(vote: Ballot, edited: Any, editor: Person) -> dict[str, Any] | Re
 
 def _open_revision(vote: Ballot, rule: dict[str, Any], args: bytes, attempt: Attempt) -> Decided:
     approval, old = vote.approval, vote.revision
-    _write(approval, old, attempt, "edit")
+    write(approval, old, attempt, "edit")
     version = policies.current_version(approval.workspace_id)
     new = revisions.add_revision(approval, args, rule, number=old.number + 1, editor=attempt.by, policy_version=version)
     approvals.raise_bar(approval, rule, revision=new.number, policy_version=version)

@@ -9,18 +9,28 @@ from uuid import UUID
 
 from django.db import models
 
-from approvals import approvals, edits, people, policies, revisions, rows, rulings, schemas, votes
-from approvals.approvals import Approval, Resolution
+from approvals import approvals, edits, people, policies, revisions, rows, rulings, schemas
+from approvals.approvals import Approval
+from approvals.asked import Asked as Asked
+from approvals.asked import Held as Held
+from approvals.asked import ask as ask
+from approvals.clearance import Answer as Answer
+from approvals.clearance import Cleared as Cleared
+from approvals.clearance import NotCleared as NotCleared
+from approvals.clearance import answer as answer
+from approvals.clearance import clearance as clearance
 from approvals.edits import money
 from approvals.ledger import canonical, entries
 from approvals.people import Person, Workspace
-from approvals.revisions import Revision
-from approvals.rulings import UNPROVEN, Ruling
+from approvals.resolutions import Resolution as Resolution
+from approvals.rulings import Ruling
 from approvals.schemas import Admission as Admission
 from approvals.schemas import Inadmissible as Inadmissible
 
 __all__ = [
     "Admission",
+    "Answer",
+    "Asked",
     "Cleared",
     "Held",
     "Inadmissible",
@@ -30,6 +40,8 @@ __all__ = [
     "Resolution",
     "ToolFacts",
     "admit",
+    "answer",
+    "ask",
     "clearance",
     "covered",
     "expire_due",
@@ -90,37 +102,6 @@ class Judgement:
     @property
     def reason(self) -> str:
         return self.opinion.reason
-
-
-@dataclass(frozen=True)
-class Held:
-    """What was written of a judgement. ``digest`` names the action where it is allowed outright, else it comes with
-    the verdict."""
-
-    verdict: str
-    ruling_id: str
-    args_digest: str
-    digest: str | None
-    approval_id: str | None
-    reason: str
-
-
-@dataclass(frozen=True)
-class Cleared:
-    """The bytes that may run now, and the header that hashes with them to the digest the call keeps."""
-
-    header: dict[str, Any]
-    args: bytes
-    tool: str
-    definition_digest: str
-
-
-@dataclass(frozen=True)
-class NotCleared:
-    """Why the call may not run: a code and a sentence."""
-
-    code: str
-    message: str
 
 
 def admit(definition: dict[str, Any]) -> Admission:
@@ -254,69 +235,7 @@ def covered(tool: ToolFacts, args: Any) -> Any:
     return canonical.parse(edits.raw_text(known, args), max_bytes=4 * canonical.MAX_BYTES)
 
 
-# At the moment of dispatch
-
-
-def clearance(workspace_id: UUID, subject: str, digest: str) -> Cleared | NotCleared:
-    """The stored bytes and the header of the digest, after everything is checked once more: the ruling's and the votes'
-    authentication codes, the approval's status and deadline, the voters' rights today, and the policy in force
-    today."""
-    try:
-        return _clearance(workspace_id, subject, digest)
-    except UNPROVEN as fault:
-        return NotCleared("tampered", f"What was decided cannot be proved. {fault}".strip())
-
-
-def _clearance(workspace_id: UUID, subject: str, digest: str) -> Cleared | NotCleared:
-    ruling = Ruling.objects.filter(workspace_id=workspace_id, subject=subject, digest=digest).exclude(digest="").first()
-    if ruling is None or not ruling.holds():
-        return NotCleared("tampered", "No ruling that Placet wrote covers this call.")
-    args = ruling.clear_args()
-    if canonical.action_digest(ruling.header, args) != digest:
-        return NotCleared("tampered", "The arguments are not the ones the digest names.")
-    if ruling.verdict == Ruling.Verdict.REQUIRE_APPROVAL:
-        problem = _unapproved(workspace_id, ruling, args)
-    else:
-        problem = _no_longer_allowed(ruling, args)
-    return problem or Cleared(ruling.header, args, ruling.tool, ruling.definition_digest)
-
-
-def _no_longer_allowed(ruling: Ruling, args: bytes) -> NotCleared | None:
-    if ruling.verdict != Ruling.Verdict.ALLOW:
-        return NotCleared("not_allowed", "Policy did not allow this call.")
-    opinion = policies.judge(ruling.workspace_id, tool=ruling.tool, agent=ruling.agent, args=canonical.parse(args))
-    if opinion.verdict == "allow":
-        return None
-    return NotCleared("policy_changed", f"Policy no longer allows this call outright. {opinion.reason}".strip())
-
-
-def _unapproved(workspace_id: UUID, ruling: Ruling, args: bytes) -> NotCleared | None:
-    key = rows.parse_id("apr", ruling.header.get("approval", ""))
-    approval = (
-        Approval.objects.filter(workspace_id=workspace_id, pk=key, subject=ruling.subject).first() if key else None
-    )
-    if approval is None or approval.status != Approval.Status.APPROVED or approval.revision != ruling.revision:
-        return NotCleared("not_approved", "This call is not approved.")
-    fresh = revisions.instant(rows.now()) < str(ruling.header["expiry"])
-    if not fresh:
-        return NotCleared("expired", "The approval ran out before the call could run.")
-    revision = Revision.objects.select_related("ruling").get(approval=approval, number=ruling.revision)
-    return _votes_fall_short(approval, revision, ruling, args)
-
-
-def _votes_fall_short(approval: Approval, revision: Revision, ruling: Ruling, args: bytes) -> NotCleared | None:
-    vote = votes.ballot(approval, revision)
-    if vote.filled < vote.needed:
-        return NotCleared("votes_fall_short", f"The votes no longer meet rule {vote.rule['id']}.")
-    opinion = policies.judge(approval.workspace_id, tool=ruling.tool, agent=ruling.agent, args=canonical.parse(args))
-    if opinion.verdict == "deny":
-        return NotCleared("policy_changed", f"Policy now refuses this call. {opinion.reason}".strip())
-    if opinion.verdict == "allow" or opinion.rule is None or opinion.rule == vote.rule:
-        return None
-    able = policies.eligible(approval.workspace_id, opinion.rule)
-    if vote.filled_under(opinion.rule, able) < len(policies.seats(opinion.rule)):
-        return NotCleared("votes_fall_short", f"The votes do not meet rule {opinion.rule_id}, which asks now.")
-    return None
+# What became of it
 
 
 def report(

@@ -1,7 +1,6 @@
 """The index of this app's tables; each is written in the file of its noun."""
 
 from approvals.approvals import Approval as Approval
-from approvals.decisions import Decision as Decision
 from approvals.ledger.entries import Chain as Chain
 from approvals.ledger.entries import Entry as Entry
 from approvals.ledger.keys import KeyCheck as KeyCheck
@@ -13,3 +12,4 @@ from approvals.people import Workspace as Workspace
 from approvals.policies import Policy as Policy
 from approvals.revisions import Revision as Revision
 from approvals.rulings import Ruling as Ruling
+from approvals.said import Decision as Decision

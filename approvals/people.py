@@ -139,20 +139,33 @@ def deciders(team: Team) -> list[Person]:
     return list(_holders("decide", team).filter(memberships__workspace_id=team.workspace_id).order_by("name", "pk"))
 
 
-def deciders_of(workspace_id: UUID, slugs: Iterable[str]) -> dict[UUID, set[str]]:
-    """Who may decide for any of these teams today, and for which of them; two queries however many teams."""
-    teams = {str(key): slug for key, slug in _team_keys(workspace_id).items() if slug in set(slugs)}
-    held = UserObjectPermission.objects.filter(
-        content_type=ContentType.objects.get_for_model(Team),
-        permission__codename="decide",
-        object_pk__in=teams,
-        user__is_active=True,
-        user__memberships__workspace_id=workspace_id,
-    )
+OPERATED = "agt"
+"""The prefix of an agent's public id, which stands for a seat that those fill who may ``operate`` the agent."""
+
+
+def is_operators(seat: str) -> bool:
+    """Whether a seat is not a team's but that of an agent's operators: then it is named by the agent's public id."""
+    return rows.parse_id(OPERATED, seat) is not None
+
+
+def deciders_of(workspace_id: UUID, seats: Iterable[str]) -> dict[UUID, set[str]]:
+    """Who may take any of these seats today, and which of them: those who may decide for a team, named by its slug, or
+    operate an agent, named by its public id. A few queries however many seats."""
+    wanted = set(seats)
+    operated = {str(key): seat for seat in wanted if (key := rows.parse_id(OPERATED, seat))}
+    slugs = wanted - set(operated.values())
+    teams = {str(key): slug for key, slug in _team_keys(workspace_id).items() if slug in slugs} if slugs else {}
     able: dict[UUID, set[str]] = {}
-    for key, team in held.values_list("user_id", "object_pk"):
-        able.setdefault(key, set()).add(teams[team])
+    for named, held in ((teams, _held("decide", teams)), (operated, _held("operate", operated))):
+        mine = held.filter(user__is_active=True, user__memberships__workspace_id=workspace_id) if named else held
+        for key, thing in mine.values_list("user_id", "object_pk"):
+            able.setdefault(key, set()).add(named[thing])
     return able
+
+
+def _held(right: str, keys: Iterable[str]) -> models.QuerySet[UserObjectPermission]:
+    """Who holds the right on things of these keys. Keys are unique over all tables, and each right is of one table."""
+    return UserObjectPermission.objects.filter(permission__codename=right, object_pk__in=list(keys))
 
 
 def _team_keys(workspace_id: UUID) -> dict[UUID, str]:
@@ -170,6 +183,14 @@ def teams_decided_by(person: Person, workspace_id: UUID) -> set[str]:
         if alive
         else set()
     )
+
+
+def seats_of(person: Person, workspace_id: UUID) -> set[str]:
+    """Every seat of the workspace that the person may take: teams by their slugs, agents' operators by public ids."""
+    member = Person.objects.filter(pk=person.pk, is_active=True, memberships__workspace_id=workspace_id).exists()
+    held = UserObjectPermission.objects.filter(user_id=person.pk, permission__codename="operate")
+    operated = {rows.public_id(OPERATED, UUID(key)) for key in held.values_list("object_pk", flat=True)}
+    return (teams_decided_by(person, workspace_id) | operated) if member else set()
 
 
 def names(keys: set[UUID]) -> dict[UUID, str]:

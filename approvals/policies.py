@@ -14,6 +14,7 @@ from approvals.ledger import canonical, entries, keys
 from approvals.people import Person, Team, Workspace
 from approvals.policy_documents import PolicyFault as PolicyFault
 from approvals.policy_documents import read_document as read_document
+from approvals.policy_documents import seconds as seconds
 from approvals.rulings import UNPROVEN, Forged
 
 
@@ -85,10 +86,10 @@ def current_version(workspace_id: UUID) -> int:
     return version or 0
 
 
-def judge(workspace_id: UUID, *, tool: str, agent: str, args: Any) -> Opinion:
+def judge(workspace_id: UUID, *, tool: str, agent: str, args: Any, kind: str = "call") -> Opinion:
     """What the policy in force says: the verdict of the first rule that matches. What no rule names is denied, and so
-    is
-    everything when a condition cannot be judged or the policy was tampered with. Never raises for a domain answer."""
+    is everything when a condition cannot be judged or the policy was tampered with. Never raises for a domain
+    answer."""
     policy = current(workspace_id)
     if policy is None:
         return Opinion("deny", "This workspace has no policy yet, so no call is allowed.", 0)
@@ -97,7 +98,7 @@ def judge(workspace_id: UUID, *, tool: str, agent: str, args: Any) -> Opinion:
     except UNPROVEN as fault:
         return Opinion("deny", str(fault), policy.version)
     for rule in rules:
-        matches, why = try_rule(rule, tool=tool, agent=agent, args=args)
+        matches, why = try_rule(rule, tool=tool, agent=agent, args=args, kind=kind)
         if matches is None:
             return Opinion("deny", f"Rule {rule['id']} cannot be judged: {why}", policy.version, rule)
         if matches:
@@ -120,9 +121,14 @@ def explain(workspace_id: UUID, *, tool: str, agent: str, args: Any) -> tuple[Op
     return opinion, trials
 
 
-def try_rule(rule: Mapping[str, Any], *, tool: str, agent: str, args: Any) -> tuple[bool | None, str]:
-    """Whether a rule matches, and why; None when its condition ran out of its budget, which counts as no permission."""
+def try_rule(
+    rule: Mapping[str, Any], *, tool: str, agent: str, args: Any, kind: str = "call"
+) -> tuple[bool | None, str]:
+    """Whether a rule matches, and why; None when its condition ran out of its budget, which counts as no permission.
+    A rule without ``kind`` is about calls alone."""
     match = rule["match"]
+    if kind not in match.get("kind", ["call"]):
+        return False, f"it is about {_listed(match.get('kind', ['calls']))}, not a {kind}"
     if "tool" in match and tool not in match["tool"]:
         return False, f"it names {_listed(match['tool'])}, not {tool}"
     if "agent" in match and agent not in match["agent"]:

@@ -16,6 +16,10 @@ DEADLINE_MAX = 90 * 24 * 3600
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _NAME = {"type": "string", "minLength": 1, "maxLength": 200}
 _NAMES = {"anyOf": [_NAME, {"type": "array", "items": _NAME, "minItems": 1, "uniqueItems": True}]}
+KINDS = ("breakpoint", "question", "budget", "outcome")
+"""What people are asked beside calls; a rule that names one of these says who is asked, and for how long."""
+_KIND = {"enum": [*KINDS]}
+_KINDS = {"anyOf": [_KIND, {"type": "array", "items": _KIND, "minItems": 1, "uniqueItems": True}]}
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -35,7 +39,7 @@ RULE_SCHEMA: dict[str, Any] = {
         "match": {
             "type": "object",
             "additionalProperties": False,
-            "properties": {"tool": _NAMES, "agent": _NAMES, "when": {"type": "object"}},
+            "properties": {"kind": _KINDS, "tool": _NAMES, "agent": _NAMES, "when": {"type": "object"}},
         },
         "verdict": {"enum": ["allow", "deny", "require_approval"]},
         "reason": {"type": "string", "maxLength": 300},
@@ -55,7 +59,7 @@ RULE_SCHEMA: dict[str, Any] = {
         "editor_may_approve": {"type": "boolean"},
         "allowed_decisions": {
             "type": "array",
-            "items": {"enum": ["approve", "edit", "reject"]},
+            "items": {"enum": ["approve", "edit", "reject", "respond"]},
             "minItems": 1,
             "uniqueItems": True,
             "contains": {"const": "reject"},
@@ -65,6 +69,7 @@ RULE_SCHEMA: dict[str, Any] = {
         "on_deadline": {"enum": ["return_expired", "cancel_run"]},
     },
 }
+_ONLY_FOR_CALLS = ("allowed_decisions", "editable", "editor_may_approve")
 _ONLY_FOR_PEOPLE = set(RULE_SCHEMA["properties"]) - {"id", "match", "verdict", "reason", "risk"}
 
 
@@ -160,6 +165,8 @@ def _completed(rule: dict[str, Any], pointer: str) -> dict[str, Any]:
     match: dict[str, Any] = {key: [value] if isinstance(value, str) else value for key, value in rule["match"].items()}
     if "when" in match:
         _check_condition(rule["id"], match["when"], f"{pointer}/match/when")
+    if "kind" in match:
+        _check_kind(rule, pointer)
     done = {"id": rule["id"], "match": match, "verdict": rule["verdict"], "reason": rule.get("reason", "")}
     done |= {"risk": rule["risk"]} if "risk" in rule else {}
     if rule["verdict"] != "require_approval":
@@ -171,17 +178,27 @@ def _completed(rule: dict[str, Any], pointer: str) -> dict[str, Any]:
     return done | _for_people(rule, pointer)
 
 
+def _check_kind(rule: dict[str, Any], pointer: str) -> None:
+    """Of anything but a call a rule says who is asked and for how long; what they may do is the machine's to say."""
+    if rule["verdict"] != "require_approval":
+        told = "What this rule is about is asked of people: only require_approval fits it."
+        raise PolicyFault(f"{pointer}/verdict", "verdict", told)
+    for name in _ONLY_FOR_CALLS:
+        if name in rule:
+            raise PolicyFault(f"{pointer}/{name}", "kind", f"{name} belongs to rules for calls.")
+
+
 def _for_people(rule: dict[str, Any], pointer: str) -> dict[str, Any]:
     if "approvals" not in rule:
         raise PolicyFault(f"{pointer}/approvals", "required", "Say which team must approve.")
     needs = [{"team": need["team"], "count": need.get("count", 1)} for need in rule["approvals"]]
     return {
         "approvals": needs,
-        "prevent_self_review": rule.get("prevent_self_review", True),
+        "prevent_self_review": rule.get("prevent_self_review", "kind" not in rule["match"]),
         "editor_may_approve": rule.get("editor_may_approve", sum(need["count"] for need in needs) == 1),
         "allowed_decisions": rule.get("allowed_decisions", ["approve", "edit", "reject"]),
         "editable": rule.get("editable"),
-        "deadline": _seconds(rule.get("deadline", "1d"), f"{pointer}/deadline"),
+        "deadline": seconds(rule.get("deadline", "1d"), f"{pointer}/deadline"),
         "on_deadline": rule.get("on_deadline", "return_expired"),
     }
 
@@ -197,9 +214,10 @@ def _check_condition(rule_id: str, when: dict[str, Any], pointer: str) -> None:
         raise PolicyFault(pointer + warning.pointer.removeprefix("/inputSchema"), "condition", warning.text)
 
 
-def _seconds(value: int | str, pointer: str) -> int:
+def seconds(value: int | str, pointer: str = "") -> int:
+    """A duration in seconds: a number of them, or one with s, m, h or d. Raises PolicyFault."""
     found = re.fullmatch(r"([1-9][0-9]{0,8})([smhd])?", str(value), re.ASCII)
-    seconds = int(found[1]) * _UNITS[found[2] or "s"] if found else 0
-    if not 1 <= seconds <= DEADLINE_MAX:
+    length = int(found[1]) * _UNITS[found[2] or "s"] if found else 0
+    if not 1 <= length <= DEADLINE_MAX:
         raise PolicyFault(pointer, "duration", "Give seconds, or a number with s, m, h or d, of at most 90 days.")
-    return seconds
+    return length

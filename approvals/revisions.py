@@ -72,8 +72,10 @@ def add_revision(
     approval: Approval, args: bytes, rule: dict[str, Any], *, number: int, editor: Person | None, policy_version: int
 ) -> Revision:
     """Write the bytes of a revision with the ruling that covers them; the caller moves ``approval.revision``."""
+    kind = {} if approval.kind == "call" else {"kind": str(approval.kind)}
     header = make_header(
         approval.workspace_id,
+        **kind,
         approval=approval.public_id,
         revision=number,
         definition=approval.definition_digest,

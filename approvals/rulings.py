@@ -33,7 +33,7 @@ class Ruling(rows.Row):
         DENY = "deny"
         REQUIRE_APPROVAL = "require_approval"
 
-    subject = models.CharField(max_length=40)
+    subject = models.CharField(max_length=80)
     chain = models.CharField(max_length=40)
     revision = models.PositiveIntegerField(default=1)
     verdict = models.CharField(max_length=16, choices=Verdict.choices)

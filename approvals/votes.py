@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from approvals import policies, revisions
+from approvals import people, policies, revisions
 from approvals.approvals import Approval
 from approvals.people import Person
 from approvals.revisions import Revision
@@ -41,6 +42,7 @@ class Standing:
     voted: bool = False
     others: list[Person] = field(default_factory=list)
     may_edit: bool = False
+    may_respond: bool = False
     editing_approves: bool = False
 
 
@@ -53,6 +55,7 @@ class Ballot:
     rule: dict[str, Any]
     able: dict[UUID, set[str]]
     yeses: list[Decision]
+    answers: list[Decision] = field(default_factory=list)
 
     @property
     def barred(self) -> set[UUID]:
@@ -64,6 +67,11 @@ class Ballot:
         return {key for key in out if key}
 
     @property
+    def deciders(self) -> str:
+        """Who decides, in words."""
+        return " and ".join(sorted({seat_named(need["team"], self.approval.agent) for need in self.rule["approvals"]}))
+
+    @property
     def needed(self) -> int:
         """How many seats the rule has."""
         return len(policies.seats(self.rule))
@@ -72,6 +80,19 @@ class Ballot:
     def filled(self) -> int:
         """How many seats the yeses fill, one person one seat."""
         return self.filled_under(self.rule, self.able)
+
+    @property
+    def furthest(self) -> int:
+        """The same, or how many those fill who gave one and the same answer, if that is more."""
+        return max([self.filled, *(self.filled_by(self.agreeing(said)) for said in self.answers)])
+
+    def filled_by(self, votes: list[Decision]) -> int:
+        """How many seats the givers of these votes fill."""
+        return policies.filled(policies.seats(self.rule), [self.able.get(vote.person_id, set()) for vote in votes])
+
+    def agreeing(self, said: Decision) -> list[Decision]:
+        """The answers that say the same as this one: only those count together."""
+        return [one for one in self.answers if _answer_of(one) == _answer_of(said)]
 
     def filled_under(self, rule: dict[str, Any], able: dict[UUID, set[str]]) -> int:
         """How many seats of some rule the same yeses fill, by who may decide under that rule."""
@@ -82,18 +103,21 @@ class Ballot:
         if self.approval.status != Approval.Status.PENDING:
             return too_late(self.approval)
         if person.pk not in self.able:
-            return Refused("not_allowed", f"Only {_teams_named(self.rule)} may decide this.")
+            return Refused("not_allowed", f"Only {self.deciders} may decide this.")
         if verdict not in self.rule["allowed_decisions"]:
             return Refused("decision_not_allowed", f"Rule {self.rule['id']} does not allow to {verdict} this.")
         if verdict == "reject":
             return None
         if self.rule["prevent_self_review"] and person.pk == self.approval.requester_id:
             return Refused("self_review", "The agent asks on your behalf, so somebody else must approve it.")
-        return self._no_second_yes(person) if verdict == "approve" else None
+        return self._barred_editor(person, verdict) or (self._no_second_yes(person) if verdict == "approve" else None)
+
+    def _barred_editor(self, person: Person, verdict: str) -> Refused | None:
+        if verdict == "edit" or self.rule["editor_may_approve"] or person.pk != self.revision.editor_id:
+            return None
+        return Refused("editor_cannot_approve", "You made this edit, so somebody else must approve it.")
 
     def _no_second_yes(self, person: Person) -> Refused | None:
-        if not self.rule["editor_may_approve"] and person.pk == self.revision.editor_id:
-            return Refused("editor_cannot_approve", "You made this edit, so somebody else must approve it.")
         if any(vote.person_id == person.pk for vote in self.yeses):
             return Refused("already_voted", f"You approved revision {self.revision.number} already.")
         return None
@@ -114,8 +138,13 @@ def ballot(approval: Approval, revision: Revision) -> Ballot:
         if decision.holds() and decision.digest == revision.digest:
             last[decision.person_id] = decision
     may_count = set(empty.able) - empty.barred
-    yeses = [vote for vote in last.values() if vote.verdict == "approve" and vote.person_id in may_count]
-    return replace(empty, yeses=yeses)
+    counted = [vote for vote in last.values() if vote.person_id in may_count]
+    yeses = [vote for vote in counted if vote.verdict == "approve"]
+    return replace(empty, yeses=yeses, answers=[vote for vote in counted if vote.verdict in {"respond", "choose"}])
+
+
+def _answer_of(said: Decision) -> tuple[str, str, str]:
+    return said.verdict, said.response_digest, said.choice
 
 
 def standing(approval: Approval, person: Person) -> Standing:
@@ -124,25 +153,33 @@ def standing(approval: Approval, person: Person) -> Standing:
         vote = ballot(approval, revisions.current_revision(approval))
     except UNPROVEN as fault:
         return Standing(False, str(fault), "tampered", required=approval.required)
-    refusal = vote.refusal(person, "approve")
-    voted = {yes.person_id for yes in vote.yeses}
+    refusal = vote.refusal(person, _main_verdict(vote.rule))
+    said = [*vote.yeses, *vote.answers]
+    voted = {one.person_id for one in said}
     others = Person.objects.filter(pk__in=set(vote.able) - vote.barred - voted - {person.pk}).order_by("name")
     return Standing(
         may=refusal is None,
         reason=refusal.message if refusal else "",
         code=refusal.code if refusal else "",
-        votes=vote.yeses,
-        filled=vote.filled,
+        votes=said,
+        filled=vote.furthest,
         required=vote.needed,
         voted=person.pk in voted,
         others=list(others),
         may_edit=vote.refusal(person, "edit") is None,
+        may_respond=vote.refusal(person, "respond") is None,
         editing_approves=vote.rule["editor_may_approve"],
     )
 
 
-def _teams_named(rule: dict[str, Any]) -> str:
-    return " and ".join(sorted({need["team"] for need in rule["approvals"]}))
+def _main_verdict(rule: dict[str, Any]) -> str:
+    """What somebody who agrees would say: to some questions there is no yes."""
+    return next((word for word in ("approve", "choose", "respond") if word in rule["allowed_decisions"]), "approve")
+
+
+def seat_named(seat: str, agent: str, teams: Mapping[str, str] | None = None) -> str:
+    """The words for whoever may take a seat: a team by its name, or those who may operate the agent."""
+    return f"{agent}’s operators" if people.is_operators(seat) else (teams or {}).get(seat, seat)
 
 
 def too_late(approval: Approval) -> Refused:
@@ -151,6 +188,7 @@ def too_late(approval: Approval) -> Refused:
     who = approval.decided_by.name if approval.decided_by else ""
     told = {
         "approved": f"{who} gave the deciding yes at {when}.",
+        "answered": f"{who} answered it at {when}.",
         "rejected": f"{who} rejected it at {when}.",
         "expired": f"It expired at {when}; nobody decided in time.",
         "cancelled": f"It was cancelled at {when}.",

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 from uuid import UUID
 
 from django.db import connection, models
 
-from approvals import gate, rows
+from approvals import rows
 from approvals.ledger import canonical, sealing
 from runtime import hints
 from runtime.agents.agent import CallResult
@@ -17,8 +16,6 @@ from runtime.attempts import Attempt as Attempt
 from runtime.attempts import answer_of as answer_of
 from runtime.definitions import Tool
 from runtime.runs import Run
-
-log = logging.getLogger(__name__)
 
 
 class Call(rows.Row):
@@ -174,50 +171,6 @@ def _open(call: Call, column: str) -> bytes:
 def sealed(workspace_id: UUID, call_id: UUID, column: str, clear: bytes) -> bytes:
     """What goes into a sealed column of a call."""
     return sealing.seal(workspace_id, clear, place=_place(call_id, column))
-
-
-_ENDS: Final = {
-    "approved": "cleared",
-    "answered": "answered",
-    "rejected": "refused",
-    "expired": "expired",
-    "cancelled": "cancelled",
-}
-
-
-def resolved(resolution: gate.Resolution) -> None:
-    """People have decided, or nobody did in time: move the call and wake its run, by the same commit.
-
-    Called by approvals inside the deciding transaction, while the approval is locked. An approval that was superseded
-    moves nothing: another one asks. Raises LookupError for a subject or chain that is none of ours: an answer never
-    goes nowhere.
-    """
-    if resolution.status == "superseded":
-        return
-    call_id, run_id = rows.parse_id(Call.PREFIX, resolution.subject), rows.parse_id(Run.PREFIX, resolution.chain)
-    if call_id is None or run_id is None or not poke(resolution.workspace_id, run_id, cancel=_ends_run(resolution)):
-        raise LookupError(f"No run of this workspace waits for {resolution.approval_id}.")
-    if not rows.move(
-        Call, call_id, frm="held", to=_ENDS[resolution.status], where=_of(run_id), **_told(resolution, call_id)
-    ):
-        log.error("%s ended as %s, and %s no longer waits for it", resolution.approval_id, resolution.status, call_id)
-
-
-def _of(run_id: UUID) -> models.Q:
-    return models.Q(run_id=run_id)
-
-
-def _ends_run(resolution: gate.Resolution) -> bool:
-    return resolution.status == "expired" and resolution.on_deadline == "cancel_run"
-
-
-def _told(resolution: gate.Resolution, call_id: UUID) -> dict[str, Any]:
-    sets: dict[str, Any] = {}
-    if resolution.message:
-        sets["message"] = sealed(resolution.workspace_id, call_id, "message", resolution.message.encode())
-    if resolution.status == "approved":
-        return sets | {"digest": resolution.digest, "args_digest": resolution.args_digest}
-    return sets | {"ended_at": rows.Now()}
 
 
 _POKE = """

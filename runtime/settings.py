@@ -23,7 +23,7 @@ DEBUG = False
 
 SECRET_KEY = _env.text("PLACET_SECRET_KEY")
 PLACET_KEYS = _env.keys("PLACET_KEYS")
-PLACET_RESOLVED = "runtime.calls.resolved"
+PLACET_RESOLVED = "runtime.resolutions.resolved"
 PLACET_AGENT_OF = "runtime.credentials.agent_of"
 # Python code that rows may name: tools and graphs exist only if one of these modules registers them.
 PLACET_MODULES = _env.words(

@@ -19,7 +19,7 @@ from django.db import connection
 from django.db.models import Exists, OuterRef
 
 from approvals import gate, rows
-from runtime import calls, hints, processes
+from runtime import calls, hints, processes, resolutions
 from runtime.calls import Call
 from runtime.runs import Run
 
@@ -166,7 +166,7 @@ def _resolve_again(workspace_id: UUID, subject: str) -> bool:
         return True
     log.error("%s ended as %s, and %s was not told: it is told now", resolution.approval_id, resolution.status, subject)
     with rows.within(workspace_id):
-        calls.resolved(resolution)
+        resolutions.resolved(resolution)
     return True
 
 

@@ -51,7 +51,7 @@ def test_a_rejection_without_a_reason_is_refused(cast: Cast) -> None:
     assert isinstance(answer, Refused) and (answer.code, answer.pointer) == ("needs_message", "/message")
 
 
-@pytest.mark.parametrize("verdict", ["", "yes", "APPROVE", "approved", "respond", "true", "null"])
+@pytest.mark.parametrize("verdict", ["", "yes", "APPROVE", "approved", "answer", "true", "null"])
 def test_only_the_literal_verdicts_count(cast: Cast, verdict: str) -> None:
     """AP-V1, AP-V11, DS-2: an empty, missing or unknown answer never approves."""
     approval = ask(cast, refund())

@@ -10,7 +10,7 @@ from django.db import DatabaseError, transaction
 
 from approvals import gate, rows
 from approvals.ledger import sealing
-from runtime import calls
+from runtime import calls, resolutions
 from runtime.calls import Call
 from runtime.runs import Run
 from tests.runtime import tooling
@@ -33,7 +33,7 @@ def resolution(held: Call, status: str, **more: Any) -> gate.Resolution:
 
 def resolve(told: gate.Resolution) -> None:
     with rows.within(told.workspace_id):
-        calls.resolved(told)
+        resolutions.resolved(told)
 
 
 @pytest.mark.parametrize(

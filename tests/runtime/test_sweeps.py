@@ -185,7 +185,7 @@ def test_a_verdict_that_the_call_was_never_told_is_told(
     run = desk.begin([call("asked.keyed")])
     settings.PLACET_RESOLVED = "tests.runtime.test_sweeps.hear_nothing"
     desk.say(desk.calls(run)[0], desk.cast.dana, "approve")
-    settings.PLACET_RESOLVED = "runtime.calls.resolved"
+    settings.PLACET_RESOLVED = "runtime.resolutions.resolved"
     assert desk.calls(run)[0].status == "held"
     assert sweeps.repair() == 1 and "was not told" in caplog.text
     assert desk.work(run).status == "completed" and len(tooling.happened("done")) == 1

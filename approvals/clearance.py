@@ -1,0 +1,140 @@
+"""Clearance: what people decided, proved once more at the moment it takes effect."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from approvals import policies, revisions, rows, votes
+from approvals.approvals import Approval
+from approvals.ledger import canonical
+from approvals.revisions import Revision
+from approvals.rulings import UNPROVEN, Ruling
+
+
+@dataclass(frozen=True)
+class Cleared:
+    """The bytes that may run now, and the header that hashes with them to the digest the call keeps."""
+
+    header: dict[str, Any]
+    args: bytes
+    tool: str
+    definition_digest: str
+
+
+@dataclass(frozen=True)
+class NotCleared:
+    """Why the call may not run: a code and a sentence."""
+
+    code: str
+    message: str
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a person said instead of yes or no: a ``response`` as canonical JSON, or the option of their ``choice``."""
+
+    response: bytes | None
+    choice: str
+    message: str
+    by: str
+    by_name: str
+
+
+def clearance(workspace_id: UUID, subject: str, digest: str) -> Cleared | NotCleared:
+    """The stored bytes and the header of the digest, after everything is checked once more: the ruling's and the votes'
+    authentication codes, the approval's status and deadline, the voters' rights today, and the policy in force today.
+
+    Of another kind than call it gives the value that people approved; nothing of it is sent anywhere, so neither a
+    deadline that passed since nor the rules for calls are asked."""
+    try:
+        return _clearance(workspace_id, subject, digest)
+    except UNPROVEN as fault:
+        return NotCleared("tampered", f"What was decided cannot be proved. {fault}".strip())
+
+
+def _clearance(workspace_id: UUID, subject: str, digest: str) -> Cleared | NotCleared:
+    ruling = Ruling.objects.filter(workspace_id=workspace_id, subject=subject, digest=digest).exclude(digest="").first()
+    if ruling is None or not ruling.holds():
+        return NotCleared("tampered", "No ruling that Placet wrote covers this call.")
+    args = ruling.clear_args()
+    if canonical.action_digest(ruling.header, args) != digest:
+        return NotCleared("tampered", "The arguments are not the ones the digest names.")
+    if ruling.verdict == Ruling.Verdict.REQUIRE_APPROVAL:
+        problem = _unapproved(workspace_id, ruling, args)
+    else:
+        problem = _no_longer_allowed(ruling, args)
+    return problem or Cleared(ruling.header, args, ruling.tool, ruling.definition_digest)
+
+
+def _no_longer_allowed(ruling: Ruling, args: bytes) -> NotCleared | None:
+    if ruling.verdict != Ruling.Verdict.ALLOW:
+        return NotCleared("not_allowed", "Policy did not allow this call.")
+    opinion = policies.judge(ruling.workspace_id, tool=ruling.tool, agent=ruling.agent, args=canonical.parse(args))
+    if opinion.verdict == "allow":
+        return None
+    return NotCleared("policy_changed", f"Policy no longer allows this call outright. {opinion.reason}".strip())
+
+
+def _unapproved(workspace_id: UUID, ruling: Ruling, args: bytes) -> NotCleared | None:
+    key = rows.parse_id("apr", ruling.header.get("approval", ""))
+    approval = (
+        Approval.objects.filter(workspace_id=workspace_id, pk=key, subject=ruling.subject).first() if key else None
+    )
+    if approval is None or approval.status != Approval.Status.APPROVED or approval.revision != ruling.revision:
+        return NotCleared("not_approved", "This call is not approved.")
+    if _kind(ruling) == Approval.Kind.CALL and revisions.instant(rows.now()) >= str(ruling.header["expiry"]):
+        return NotCleared("expired", "The approval ran out before the call could run.")
+    revision = Revision.objects.select_related("ruling").get(approval=approval, number=ruling.revision)
+    return _votes_fall_short(approval, revision, ruling, args)
+
+
+def _kind(ruling: Ruling) -> str:
+    """What kind of approval the ruling belongs to, from its signed header: the column beside it proves nothing."""
+    return str(ruling.header.get("kind", Approval.Kind.CALL))
+
+
+def _votes_fall_short(approval: Approval, revision: Revision, ruling: Ruling, args: bytes) -> NotCleared | None:
+    vote = votes.ballot(approval, revision)
+    if vote.filled < vote.needed:
+        return NotCleared("votes_fall_short", f"The votes no longer meet rule {vote.rule['id']}.")
+    if _kind(ruling) != Approval.Kind.CALL:
+        return None
+    opinion = policies.judge(approval.workspace_id, tool=ruling.tool, agent=ruling.agent, args=canonical.parse(args))
+    if opinion.verdict == "deny":
+        return NotCleared("policy_changed", f"Policy now refuses this call. {opinion.reason}".strip())
+    if opinion.verdict == "allow" or opinion.rule is None or opinion.rule == vote.rule:
+        return None
+    able = policies.eligible(approval.workspace_id, opinion.rule)
+    if vote.filled_under(opinion.rule, able) < len(policies.seats(opinion.rule)):
+        return NotCleared("votes_fall_short", f"The votes do not meet rule {opinion.rule_id}, which asks now.")
+    return None
+
+
+# Instead of yes or no
+
+
+def answer(workspace_id: UUID, subject: str) -> Answer | NotCleared:
+    """What the people who were asked about this subject answered, after the authentication codes, the rights of today
+    and the bar were checked once more. For the moment at which the answer takes effect."""
+    approval = Approval.objects.filter(workspace_id=workspace_id, subject=subject).order_by("-created_at").first()
+    if approval is None or approval.status != Approval.Status.ANSWERED:
+        return NotCleared("not_answered", "Nobody answered this.")
+    try:
+        return _answer(votes.ballot(approval, revisions.current_revision(approval)))
+    except UNPROVEN as fault:
+        return NotCleared("tampered", f"What was answered cannot be proved. {fault}".strip())
+
+
+def _answer(vote: votes.Ballot) -> Answer | NotCleared:
+    for said in reversed(vote.answers):
+        if vote.filled_by(vote.agreeing(said)) == vote.needed:
+            return Answer(
+                response=said.clear_response() if said.verdict == "respond" else None,
+                choice=said.choice,
+                message=said.clear_message(),
+                by=said.person.public_id,
+                by_name=said.person.name,
+            )
+    return NotCleared("votes_fall_short", f"The answers no longer meet rule {vote.rule['id']}.")

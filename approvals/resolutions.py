@@ -1,0 +1,76 @@
+"""Resolutions: how an approval ended, told to the machine that asked, inside the transaction that ends it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from django.conf import settings
+from django.utils.module_loading import import_string
+
+from approvals import revisions
+from approvals.people import Person
+
+if TYPE_CHECKING:
+    from approvals.approvals import Approval
+
+
+@dataclass(frozen=True)
+class Resolution:
+    """How an approval ended, as the machine that asked is told.
+
+    ``digest`` names the approved bytes, None for any other end. Where people answered (status ``answered``),
+    ``response`` is what they gave as canonical JSON, or ``choice`` the option they took. None of it is proof: at the
+    moment it takes effect `gate.clearance` or `gate.answer` is asked.
+    """
+
+    workspace_id: UUID
+    subject: str
+    chain: str
+    approval_id: str
+    status: str
+    revision: int
+    digest: str | None = None
+    args_digest: str | None = None
+    message: str = ""
+    decided_by: str = ""
+    on_deadline: str = "return_expired"
+    kind: str = "call"
+    response: bytes | None = None
+    choice: str = ""
+    person: str = ""
+    """The public id of whoever ended it, empty where nobody did."""
+
+
+def of(
+    approval: Approval, *, message: str = "", response: bytes | None = None, person: Person | None = None
+) -> Resolution:
+    """How this approval ended. What only its decisions hold is read from them where it is not given."""
+    named = ("workspace_id", "subject", "chain", "status", "revision", "choice")
+    facts: dict[str, Any] = {name: getattr(approval, name) for name in named}
+    if approval.status == "approved":
+        voted_on = revisions.current_revision(approval)
+        facts |= {"digest": voted_on.digest, "args_digest": voted_on.args_digest}
+    return Resolution(
+        approval_id=approval.public_id,
+        kind=str(approval.kind),
+        message=message,
+        response=_response(approval) if approval.status == "answered" and response is None else response,
+        decided_by=person.name if person else "",
+        person=person.public_id if person else "",
+        on_deadline=approval.rule.get("on_deadline", "return_expired"),
+        **facts,
+    )
+
+
+def _response(approval: Approval) -> bytes | None:
+    last = approval.decisions.filter(verdict="respond").order_by("-decided_at").first()
+    return last.clear_response() if last else None
+
+
+def tell(resolution: Resolution) -> None:
+    """Call the plain function by which the machine hears; named in settings so that approvals never imports it."""
+    function: Callable[[Resolution], None] = import_string(settings.PLACET_RESOLVED)
+    function(resolution)

@@ -1,0 +1,148 @@
+"""Said: what one person said of one revision, as they tried to and as it is kept, sealed and signed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db import models
+
+from approvals import approvals, revisions, rows
+from approvals.approvals import Approval
+from approvals.ledger import canonical, keys, sealing
+from approvals.people import Person
+from approvals.revisions import Revision
+
+
+class Decision(rows.Row):
+    """What one person said of one revision. Rows are only added; a person's last turn on a revision is the one that
+    counts."""
+
+    PREFIX = "dec"
+    WRITE_ONCE = True
+
+    class Verdict(models.TextChoices):
+        APPROVE = "approve"
+        REJECT = "reject"
+        EDIT = "edit"
+        RESPOND = "respond"
+        CHOOSE = "choose"
+
+    approval = models.ForeignKey(Approval, models.PROTECT, related_name="decisions")
+    revision = models.PositiveIntegerField()
+    person = models.ForeignKey(Person, models.PROTECT, related_name="+")
+    turn = models.PositiveIntegerField()
+    verdict = models.CharField(max_length=8, choices=Verdict.choices)
+    digest = models.CharField(max_length=64)
+    message = models.BinaryField()
+    message_digest = models.CharField(max_length=64)
+    response = models.BinaryField(default=b"")
+    response_digest = models.CharField(max_length=64, blank=True)
+    choice = models.CharField(max_length=40, blank=True)
+    decided_via = models.CharField(max_length=8)
+    decided_at = models.DateTimeField()
+    mac = models.BinaryField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["approval", "revision", "person", "turn"], name="one_decision_a_turn"),
+        ]
+
+    def holds(self) -> bool:
+        """Whether the row is as it was written."""
+        return keys.holds("decision", canonical.encode(_signed(self)), self.mac)
+
+    def clear_message(self) -> str:
+        """The comment given with it. Raises Tampered."""
+        return sealing.unseal(self.workspace_id, self.message, place=_place(self.pk, "message")).decode()
+
+    def clear_response(self) -> bytes:
+        """What was answered, as canonical JSON. Raises Tampered when it is not what was signed."""
+        clear = sealing.unseal(self.workspace_id, self.response, place=_place(self.pk, "response"))
+        if canonical.sha256_hex(clear) != self.response_digest:
+            raise sealing.Tampered("The answer is not the one that was given.")
+        return clear
+
+
+def _signed(decision: Decision) -> dict[str, Any]:
+    named = ["revision", "turn", "verdict", "digest", "message_digest", "decided_via"]
+    # Only where they say something, so that what was signed before there were any still holds.
+    named += [name for name in ("response_digest", "choice") if getattr(decision, name)]
+    return {
+        "id": decision.pk.hex,
+        "workspace": decision.workspace_id.hex,
+        "approval": decision.approval_id.hex,
+        "person": decision.person_id.hex,
+        "decided_at": revisions.instant(decision.decided_at),
+        **{name: getattr(decision, name) for name in named},
+    }
+
+
+def message_of(decision: Decision) -> str:
+    """The comment given with a decision. Raises Tampered."""
+    return decision.clear_message()
+
+
+def _place(key: UUID, column: str) -> str:
+    return f"approvals_decision.{column}:{key.hex}"
+
+
+def _sealed(decision: Decision, column: str, clear: bytes) -> bytes:
+    return sealing.seal(decision.workspace_id, clear, place=_place(decision.pk, column))
+
+
+# The verb
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One verdict as a person gave it, through whatever channel."""
+
+    by: Person
+    verdict: str
+    revision: int
+    digest: str
+    via: str
+    message: str
+    edited: bytes | None = None
+    response: bytes | None = None
+    choice: str = ""
+
+
+def write(approval: Approval, revision: Revision, attempt: Attempt, verdict: str) -> Decision:
+    """Insert the decision and record it; what was said itself stays outside the ledger, only its digests go in."""
+    turn = Decision.objects.filter(approval=approval, revision=revision.number, person=attempt.by).count() + 1
+    decision = Decision(
+        workspace_id=approval.workspace_id,
+        approval=approval,
+        revision=revision.number,
+        person=attempt.by,
+        turn=turn,
+        verdict=verdict,
+        digest=revision.digest,
+        message_digest=canonical.sha256_hex(attempt.message.encode()),
+        choice=attempt.choice if verdict == "choose" else "",
+        decided_via=attempt.via,
+        decided_at=rows.now(),
+    )
+    decision.message = sealing.seal(
+        decision.workspace_id, attempt.message.encode(), place=_place(decision.pk, "message")
+    )
+    if verdict == "respond" and attempt.response is not None:
+        decision.response_digest = canonical.sha256_hex(attempt.response)
+        decision.response = _sealed(decision, "response", attempt.response)
+    decision.mac = keys.sign("decision", canonical.encode(_signed(decision)))
+    decision.save(force_insert=True)
+    body = {
+        "verdict": verdict,
+        "turn": turn,
+        "digest": revision.digest,
+        "via": attempt.via,
+        "revision": revision.number,
+    }
+    body["message_digest"] = decision.message_digest
+    body |= {name: said for name in ("response_digest", "choice") if (said := getattr(decision, name))}
+    approvals.record(approval, "decision.made", body, by=attempt.by.public_id)
+    rows.publish(approval.workspace_id, approval.public_id)
+    return decision
