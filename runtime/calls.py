@@ -24,7 +24,8 @@ class Call(rows.Row):
 
     ``args`` are the bytes as proposed, and from the moment they are sent those that were approved. ``digest`` names
     the action that may run; ``attempt_id`` is the attempt that counts; ``consumed_seq`` the step that was given the
-    result.
+    result. ``retries`` counts the tries that ended without an effect or an answer, ``lookups`` the times it was looked
+    up, and ``due_at`` is when the machine looks at it again.
     """
 
     PREFIX = "call"
@@ -65,6 +66,9 @@ class Call(rows.Row):
     reason = models.BinaryField()
     message = models.BinaryField(default=b"")
     attempt_id = models.UUIDField(null=True)
+    retries = models.PositiveIntegerField(default=0)
+    lookups = models.PositiveIntegerField(default=0)
+    due_at = models.DateTimeField(null=True)
     consumed_seq = models.PositiveBigIntegerField(null=True)
     ended_at = models.DateTimeField(null=True)
 
@@ -175,7 +179,8 @@ def sealed(workspace_id: UUID, call_id: UUID, column: str, clear: bytes) -> byte
 
 _POKE = """
     UPDATE runtime_run SET pokes = pokes + 1, hinted_at = NULL,
-        status = CASE WHEN status = 'suspended_approval' OR (status = 'parked' AND reason_code = %(parked_for)s)
+        status = CASE WHEN status IN ('suspended_approval', 'sleeping')
+                OR (status = 'parked' AND reason_code = %(parked_for)s)
             THEN 'ready' ELSE status END,
         wake_at = CASE WHEN status = 'in_progress' THEN wake_at ELSE placet_now() END,
         cancel_by = CASE WHEN %(cancel)s AND cancel_by = '' THEN 'system' ELSE cancel_by END

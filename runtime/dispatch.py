@@ -2,8 +2,8 @@
 
 Two commits for each call. The *intent* moves it from cleared to executing and writes the attempt, after clearance and
 after the very bytes were hashed and compared; then the tool is called; then the *result* is committed. Between the
-two the truth is outside this database, and a crash there leaves an attempt without outcome: a tool that is safe to
-repeat is sent the same key again, and of any other it is recorded that nobody knows.
+two the truth is outside this database, and a crash there leaves an attempt without outcome: `runtime.retries` says
+what becomes of it.
 """
 
 from __future__ import annotations
@@ -12,22 +12,17 @@ import logging
 import time
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final
+from typing import Any
 from uuid import UUID
 
 from approvals import gate, rows
 from approvals.ledger import canonical, entries
-from runtime import calls, definitions, leases, outcomes, tools
+from runtime import calls, definitions, leases, outcomes, retries, tools
 from runtime.attempts import Attempt
 from runtime.calls import Call
 from runtime.crashpoints import reach
 from runtime.definitions import Tool
 from runtime.leases import Lease
-
-SENDS: Final = 3
-"""How often one claim of a run sends one call, when no answer comes and the tool is safe to repeat."""
-GRACE: Final = 5
-"""Seconds that an attempt's deadline in the database lies behind the tool's own time-out."""
 
 log = logging.getLogger(__name__)
 
@@ -52,27 +47,25 @@ class Refusal(Exception):
 
 
 def dispatch(lease: Lease, call: Call) -> None:
-    """Send a cleared call, or one whose sender died, and record what came of it. Raises LeaseLost or CancelWanted."""
-    repeatable = call.status == Call.Status.CLEARED
-    for turn in range(1, SENDS + 1):
-        intent = _intend(lease, call, repeatable)
-        if intent is None:
-            return
-        answer = _send(lease, intent)
-        repeatable = answer.outcome == tools.NOT_SENT
-        if turn == SENDS or not (
-            repeatable or (answer.outcome == tools.LOST and intent.tool.effect in tools.SAFE_TO_REPEAT)
-        ):
-            outcomes.settle(lease, call, intent.attempt, intent.tool.effect, answer)
-            return
-        with rows.within(lease.workspace_id):
-            call.refresh_from_db()
+    """Send a cleared call, or go on with one that was sent before, and record what came of it. Raises LeaseLost or
+    CancelWanted."""
+    why = retries.why_now(lease, call) if call.status == Call.Status.EXECUTING else retries.UNSENT
+    intent = _intend(lease, call, why) if why else None
+    if intent is None:
+        return
+    answer, promise = _send(lease, intent), intent.tool.promise
+    # With a lookup there is always one more thing to try: to ask whether it arrived.
+    left = call.retries + 1 < promise.tries or (promise.lookup is not None and answer.outcome == tools.LOST)
+    if not lease.lost and left and promise.try_again(answer):
+        retries.put_off(lease, call, promise.wait(call.retries), attempt=intent.attempt, answer=answer)
+    else:
+        outcomes.settle(lease, call, intent.attempt, intent.tool.effect, answer)
 
 
 # Intent
 
 
-def _intend(lease: Lease, call: Call, unsent: bool) -> Intent | None:
+def _intend(lease: Lease, call: Call, why: str) -> Intent | None:
     """Commit that the call is going to be sent; None if it may not be, which is then committed instead."""
     attempt = Attempt(workspace_id=lease.workspace_id, call=call, fence=lease.fence)
     started = time.monotonic()
@@ -82,11 +75,11 @@ def _intend(lease: Lease, call: Call, unsent: bool) -> Intent | None:
         made.clear()
         with rows.within(lease.workspace_id):
             try:
-                tool, args = _cleared(lease, call, unsent)
+                tool, args = _cleared(lease, call, why)
             except Refusal as refusal:
                 _refuse(lease, call, str(refusal))
                 return
-            _write_intent(lease, call, attempt, tool, args)
+            _write_intent(lease, call, attempt, tool, args, why)
             made.append(Intent(call, attempt, tool, args, started))
 
     reach("intent.before")
@@ -101,17 +94,15 @@ def _answered(call_id: UUID, attempt_id: UUID) -> bool:
     return Attempt.objects.filter(pk=attempt_id).exists() or refused.exists()
 
 
-def _cleared(lease: Lease, call: Call, unsent: bool) -> tuple[Tool, bytes]:
+def _cleared(lease: Lease, call: Call, why: str) -> tuple[Tool, bytes]:
     """The tool and the bytes, after everything was checked once more. Raises Refusal."""
     tool = definitions.tool_named(lease.workspace_id, call.tool_name)
     if tool is None:
         raise Refusal(f"There is no tool {call.tool_name} any more.")
     if not definitions.genuine(tool):
         raise Refusal("The tool's row is not as it was written.")
-    if not unsent and tool.effect not in tools.SAFE_TO_REPEAT:
-        raise Refusal(
-            "Its sender died, or hung, after the call may have been sent, and the tool is not safe to repeat."
-        )
+    if why == retries.REPEATABLE and not (tool.promise.safe and retries.key_is_known(call, tool)):
+        raise Refusal("It may have been sent before, and the tool is not safe to repeat any more.")
     answer = gate.clearance(lease.workspace_id, call.public_id, call.digest)
     if isinstance(answer, gate.NotCleared):
         raise Refusal(answer.message)
@@ -122,21 +113,21 @@ def _cleared(lease: Lease, call: Call, unsent: bool) -> tuple[Tool, bytes]:
     return tool, answer.args
 
 
-def _write_intent(lease: Lease, call: Call, attempt: Attempt, tool: Tool, args: bytes) -> None:
+def _write_intent(lease: Lease, call: Call, attempt: Attempt, tool: Tool, args: bytes, why: str) -> None:
     leases.prove(lease)
     attempt.number = Attempt.objects.filter(call=call).count() + 1 if call.attempt_id else 1
     attempt.args_digest = canonical.sha256_hex(args)
-    attempt.send_deadline = leases.Later(tool.timeout + GRACE)
+    attempt.send_deadline = leases.Later(tool.timeout + retries.GRACE)
     _take(call, attempt, args)
     attempt.save(force_insert=True)
     body = {"subject": call.public_id, "attempt": attempt.number, "attempt_id": attempt.public_id, "key": call.key}
-    body |= {"digest": call.digest, "args_digest": attempt.args_digest, "fence": lease.fence}
+    body |= {"digest": call.digest, "args_digest": attempt.args_digest, "fence": lease.fence, "why": why}
     entries.append(lease.workspace_id, lease.public_id, "call.intended", body, by="system")
 
 
 def _take(call: Call, attempt: Attempt, args: bytes) -> None:
     """The one statement that lets a call be sent, once: whoever comes second finds it taken. Raises LeaseLost."""
-    sets: dict[str, Any] = {"attempt_id": attempt.pk, "args_digest": attempt.args_digest}
+    sets: dict[str, Any] = {"attempt_id": attempt.pk, "args_digest": attempt.args_digest, "due_at": None}
     if args != calls.args_of(call):
         sets["args"] = calls.sealed(call.workspace_id, call.pk, "args", args)
     if call.status == Call.Status.CLEARED:
@@ -153,7 +144,7 @@ def _refuse(lease: Lease, call: Call, why: str) -> None:
     """The call is not sent after all. One that may have been sent before has an outcome that nobody knows."""
     log.warning("%s of %s is not sent: %s", call.public_id, lease.public_id, why)
     if call.status == Call.Status.EXECUTING:
-        outcomes.write_unknown(lease, call, why)
+        outcomes.write_end(lease, call, why)
         return
     outcomes.report(lease, call, "failed", f"It was not sent. {why}")
     leases.prove(lease)
@@ -170,7 +161,7 @@ def _refuse(lease: Lease, call: Call, why: str) -> None:
 def _send(lease: Lease, intent: Intent) -> tools.Answer:
     tool = intent.tool
     secret = definitions.signing_secret(tool) if tool.kind == Tool.Kind.HTTP else b""
-    lease.renew_until = intent.started + tool.timeout + 2 * GRACE
+    lease.renew_until = intent.started + tool.timeout + 2 * retries.GRACE
     reach("send.before")
     if not lease.valid:
         return tools.Answer(tools.NOT_SENT, note="The lease was lost before it was sent.")

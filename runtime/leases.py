@@ -166,6 +166,22 @@ SUSPEND = """
 """
 
 
+SLEEP = """
+    UPDATE runtime_run SET lease_owner = '', lease_until = NULL, hinted_at = NULL, status = 'sleeping',
+        attempts = GREATEST(attempts, 1) - 1,
+        wake_at = COALESCE((SELECT min(due_at) FROM runtime_call WHERE run_id = %(run)s AND consumed_seq IS NULL
+            AND status IN ('executing', 'unknown')), placet_now())
+    WHERE id = %(run)s AND fence = %(fence)s AND status = 'in_progress' AND pokes = %(pokes)s
+    RETURNING status
+"""
+
+
+def sleep(lease: Lease, *, pokes: int) -> str | None:
+    """Give the run up until the first of its calls is due again; None if it was poked meanwhile. Waiting is neither
+    progress nor a claim that came to nothing: the count of these stands."""
+    return _give_up(lease, SLEEP, pokes)
+
+
 def suspend(lease: Lease, *, pokes: int | None) -> str | None:
     """Give the run up until people have decided; returns the status it has now, None if it was poked meanwhile.
 
@@ -173,8 +189,12 @@ def suspend(lease: Lease, *, pokes: int | None) -> str | None:
     lock it would miss the very decision it waited for. A decision pokes the run, so ``pokes``, as read before the
     calls were, tells. Pass None only where the same transaction holds the row already.
     """
+    return _give_up(lease, SUSPEND, pokes)
+
+
+def _give_up(lease: Lease, statement: str, pokes: int | None) -> str | None:
     with connection.cursor() as cursor:
-        cursor.execute(SUSPEND, {"run": lease.run_id, "fence": lease.fence, "pokes": pokes})
+        cursor.execute(statement, {"run": lease.run_id, "fence": lease.fence, "pokes": pokes})
         row = cursor.fetchone()
     if row is not None:
         rows.publish(lease.workspace_id, lease.public_id)

@@ -111,10 +111,12 @@ class Turn:
             return self._give_back()
         waiting = self._look()
         to_send = [call for call in waiting if call.status == "cleared"]
-        to_send += [call for call in waiting if call.status == "executing"]
+        to_send += [call for call in waiting if call.status == "executing" and self._due(call)]
         if to_send:
             dispatch.dispatch(self.lease, to_send[0])
             return True
+        if any(call.status == "executing" for call in waiting):
+            return self._sleep()
         if any(call.status == "unknown" for call in waiting):
             return self._park_unknown()
         if any(call.status in calls.OPEN for call in waiting):
@@ -123,6 +125,10 @@ class Turn:
             return self._give_back()
         self.steps += 1
         return self._step(waiting)
+
+    def _due(self, call: Call) -> bool:
+        """Whether a call that waits for its next try has waited long enough, by the database's clock."""
+        return call.due_at is None or call.due_at <= rows.now()
 
     def _look(self) -> list[Call]:
         """The calls that no step was told of, after the chain was verified; if all have ended, also what the next step
@@ -162,6 +168,10 @@ class Turn:
                 hints.hint_on_commit(self.lease.workspace_id, self.lease.run_id)
         reach("suspend.after")
         return status is None
+
+    def _sleep(self) -> bool:
+        with rows.within(self.lease.workspace_id):
+            return leases.sleep(self.lease, pokes=self.lease.pokes) is None
 
     def _park_unknown(self) -> bool:
         reason = (

@@ -30,6 +30,11 @@ _BECOMES: Final = {
 }
 
 
+def counting(call: Call) -> Attempt:
+    """The attempt that counts: the last one, as the database has it now."""
+    return Attempt.objects.get(call=call, pk__in=Call.objects.filter(pk=call.pk).values("attempt_id"))
+
+
 def settle(lease: Lease, call: Call, attempt: Attempt, effect: str, answer: tools.Answer) -> None:
     """Commit what came of it; as evidence where somebody else has the run by now."""
     if answer.outcome == tools.LOST and effect != "pure":
@@ -65,7 +70,7 @@ def _commit_result(
         ours = Q(attempt_id=attempt.pk)
         if not rows.move(Call, call.pk, frm="executing", to=to, where=ours, ended_at=rows.Now()):
             raise leases.LeaseLost(f"{call.public_id} was settled by somebody else.")
-        _end_attempt(attempt, answer)
+        end_attempt(attempt, answer)
 
 
 def report(lease: Lease, call: Call, outcome: str, note: str, checkpoint_mac: str = "") -> None:
@@ -73,7 +78,10 @@ def report(lease: Lease, call: Call, outcome: str, note: str, checkpoint_mac: st
     gate.report(lease.workspace_id, lease.public_id, call.public_id, outcome, note=note, checkpoint_mac=checkpoint_mac)
 
 
-def _end_attempt(attempt: Attempt, answer: tools.Answer, *, late: bool = False) -> None:
+def end_attempt(attempt: Attempt, answer: tools.Answer, *, late: bool = False) -> None:
+    """Write how a sending ended, in an open transaction."""
+    if not attempt.answer:
+        attempt.answer = attempts.sealed_answer(attempt, answer.value, answer.message)
     sets = {
         "outcome": answer.outcome,
         "note": answer.note,
@@ -101,8 +109,20 @@ def _commit_unknown(lease: Lease, call: Call, note: str) -> None:
         write_unknown(lease, call, note)
 
 
+def write_end(lease: Lease, call: Call, note: str) -> None:
+    """End, in an open transaction, a call that was sent before and is not sent again: it failed if nothing can have
+    happened, else nobody knows."""
+    last = counting(call)
+    if last.outcome not in {tools.NOT_SENT, tools.FAILED_BEFORE}:
+        write_unknown(lease, call, note)
+        return
+    report(lease, call, "failed", f"It was not sent again. {note}")
+    leases.prove(lease, obey_cancel=False)
+    rows.move(Call, call.pk, frm="executing", to="failed", where=Q(attempt_id=last.pk), ended_at=rows.Now())
+
+
 def write_unknown(lease: Lease, call: Call, note: str) -> None:
-    """The same in an open transaction."""
+    """Say, in an open transaction, that nobody knows what became of the call."""
     report(lease, call, "unknown", note)
     leases.prove(lease, obey_cancel=False)
     attempt_id = Call.objects.values_list("attempt_id", flat=True).get(pk=call.pk)
@@ -111,8 +131,14 @@ def write_unknown(lease: Lease, call: Call, note: str) -> None:
 
 
 def give_up(lease: Lease, call: Call) -> None:
-    """Say of a call whose sender died that nobody knows, because its run is to end and sends nothing more."""
-    _unknown(lease, call, "Its sender died, or hung, and the run was cancelled.")
+    """End a call that waits for its next try, or whose sender died, because its run is to end and sends nothing
+    more."""
+
+    def write() -> None:
+        with rows.within(lease.workspace_id):
+            write_end(lease, call, "Its run was cancelled before its outcome was known.")
+
+    leases.durably(lease, write, lambda: not Call.objects.filter(pk=call.pk, status="executing").exists())
 
 
 # Evidence
@@ -160,7 +186,7 @@ def _settle_late(lease: Lease, call: Call, attempt: Attempt, answer: tools.Answe
 
 
 def _end_late(lease: Lease, call: Call, attempt: Attempt, answer: tools.Answer, *, counted: bool) -> None:
-    _end_attempt(attempt, answer, late=True)
+    end_attempt(attempt, answer, late=True)
     body = {
         "subject": call.public_id,
         "attempt": attempt.number,

@@ -59,13 +59,22 @@ def check_url(url: str) -> str:
 
 def post(url: str, body: bytes, headers: Mapping[str, str], *, seconds: float) -> Reply:
     """Send the body and read the answer within so many seconds in all. Raises NeverSent or NoAnswer."""
+    return _request("POST", url, body, {"Content-Length": str(len(body)), **headers}, seconds)
+
+
+def get(url: str, headers: Mapping[str, str], *, seconds: float) -> Reply:
+    """Read an address within so many seconds in all. Raises NeverSent or NoAnswer."""
+    return _request("GET", url, b"", headers, seconds)
+
+
+def _request(method: str, url: str, body: bytes, headers: Mapping[str, str], seconds: float) -> Reply:
     try:
         target = httpcore.URL(check_url(url))
     except ValueError as error:
         raise NeverSent(str(error)) from error
     wire = _Wire(time.monotonic() + seconds)
-    sent = {"Content-Length": str(len(body)), "Host": urlsplit(url).netloc, "Connection": "close", **headers}
-    request = httpcore.Request("POST", target, headers=list(sent.items()), content=body)
+    sent = {"Host": urlsplit(url).netloc, "Connection": "close", **headers}
+    request = httpcore.Request(method, target, headers=list(sent.items()), content=body)
     try:
         with httpcore.HTTPConnection(target.origin, ssl_context=_trust(), network_backend=wire) as connection:
             return _read(connection.handle_request(request))

@@ -40,12 +40,14 @@ class Answer:
     """How one use of a tool ended, what it returned, and a sentence on what went wrong.
 
     ``message`` may quote the tool and is kept sealed; ``note`` says the same in our words alone and is not.
+    ``passing``: nothing happened, and the reason may be gone after a while.
     """
 
     outcome: str
     value: Any = None
     message: str = ""
     note: str = ""
+    passing: bool = False
 
 
 @dataclass(frozen=True)
@@ -97,10 +99,14 @@ def tool(
     summary: str = "",
     risk: str | None = None,
     timeout_seconds: int = TIMEOUT,
+    **promises: Any,
 ) -> Callable[[Function], Function]:
     """Register a function ``(args, use) -> JSON`` as a tool of this name. It is allowed in no workspace before
-    `definitions.register_function` writes its row there, and even then policy decides about every use."""
-    definition: dict[str, Any] = {"name": name, "inputSchema": schema, "placet": {"timeout_seconds": timeout_seconds}}
+    `definitions.register_function` writes its row there, and even then policy decides about every use.
+
+    ``promises`` are what `runtime.promises` reads beside the time-out: ``retry``, ``key_seconds``, ``lookup``."""
+    ours = {"timeout_seconds": timeout_seconds, **promises}
+    definition: dict[str, Any] = {"name": name, "inputSchema": schema, "placet": ours}
     definition |= {word: text for word, text in (("title", title), ("description", description)) if text}
 
     def register(function: Function) -> Function:
@@ -164,13 +170,23 @@ def _executed(value: Any) -> Answer:
         return _plain(EXECUTED, f"What the tool returned could not be kept: {fault}")
 
 
+def look(url: str, secret: bytes, use: Use) -> Answer:
+    """Read an address that changes nothing, signed as a call is. Never raises: whatever happens is an answer."""
+    headers = {"Accept": "application/json", "User-Agent": "Placet", **signature(secret, use.call_id, b"")}
+    try:
+        return _read(outgoing.get(url, headers, seconds=use.seconds), use)
+    except (outgoing.NeverSent, outgoing.NoAnswer) as error:
+        return _plain(LOST, f"It could not be asked. {error}")
+
+
 def _send_http(url: str, secret: bytes, args: bytes, use: Use) -> Answer:
     headers = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "Placet"}
     headers |= {"Idempotency-Key": use.key, **signature(secret, use.call_id, args)}
     try:
         return _read(outgoing.post(url, args, headers, seconds=use.seconds), use)
     except outgoing.NeverSent as error:
-        return _plain(FAILED_BEFORE, f"The tool could not be reached, so nothing was sent. {error}")
+        told = f"The tool could not be reached, so nothing was sent. {error}"
+        return Answer(FAILED_BEFORE, message=told, note=told, passing=True)
     except outgoing.NoAnswer as error:
         return _plain(LOST, f"It was sent, and no answer came. {error}")
 
@@ -188,10 +204,13 @@ def _read(reply: outgoing.Reply, use: Use) -> Answer:
         return _value(reply)
     note = f"The tool answered {reply.status}."
     told = f"{note} {_text(reply)}".strip()
-    # A conflict over a key that was sent before means that the first attempt is still at work.
-    if reply.status == 408 or (reply.status == 409 and use.attempt > 1):
+    # A conflict over a key that was sent before means that the first attempt is still at work; 502 and 504 are said by
+    # something in between, which does not know either.
+    if reply.status in {408, 502, 504} or (reply.status == 409 and use.attempt > 1):
         return Answer(LOST, message=told, note=note)
-    return Answer(FAILED_BEFORE if 400 <= reply.status < 500 else FAILED_AFTER, message=told, note=note)
+    if 400 <= reply.status < 500:
+        return Answer(FAILED_BEFORE, message=told, note=note, passing=reply.status in {425, 429})
+    return Answer(FAILED_AFTER, message=told, note=note)
 
 
 def _value(reply: outgoing.Reply) -> Answer:

@@ -12,7 +12,7 @@ from django.db import transaction
 
 from approvals import gate, rows
 from approvals.ledger import canonical, entries, keys, sealing
-from runtime import outgoing, tools
+from runtime import outgoing, promises, tools
 from runtime.definitions.toolbox import Tool, secret_place, signed, signing_secret
 
 SECRET_BYTES = 32
@@ -42,21 +42,18 @@ def offer(
 ) -> Offer:
     """Check a definition without writing anything. Raises gate.Inadmissible with the pointer, ValueError for the rest.
 
-    What ``definition`` says under ``placet`` about the time-out is kept; everything else there is said by the
-    arguments.
+    What ``definition`` says under ``placet`` about time-outs, retries, keys and lookups is kept (`runtime.promises`);
+    everything else there is said by the arguments.
     """
     if effect not in tools.EFFECTS:
         raise ValueError(f"{effect} is no effect class; it is one of {', '.join(tools.EFFECTS)}.")
     if kind == Tool.Kind.HTTP and config:
         outgoing.check_url(config["url"])
     given = definition.get("placet")
-    timeout = given.get("timeout_seconds", tools.TIMEOUT) if isinstance(given, dict) else tools.TIMEOUT
-    if type(timeout) is not int or not 0 < timeout <= tools.MAX_TIMEOUT:
-        raise ValueError(f"timeout_seconds must be a whole number from 1 to {tools.MAX_TIMEOUT}.")
     ours = {
+        **promises.admit(given if isinstance(given, dict) else {}, effect),
         "kind": kind,
         "effect": effect,
-        "timeout_seconds": timeout,
         "summary": summary,
         "risk": risk,
         "reached": config,

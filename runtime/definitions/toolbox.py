@@ -10,7 +10,7 @@ from django.db import models
 
 from approvals import gate, rows
 from approvals.ledger import canonical, keys, sealing
-from runtime import tools
+from runtime import promises, tools
 
 
 class Tool(rows.Row):
@@ -58,9 +58,14 @@ class Tool(rows.Row):
         return document
 
     @property
+    def promise(self) -> promises.Promise:
+        """What its definition says of time-outs and of being used again."""
+        return promises.of(self.document)
+
+    @property
     def timeout(self) -> int:
         """How many seconds the tool has to answer."""
-        return int(self.document["placet"].get("timeout_seconds", tools.TIMEOUT))
+        return self.promise.seconds
 
 
 def signed(tool: Tool) -> bytes:

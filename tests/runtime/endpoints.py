@@ -52,6 +52,9 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self.wfile.write(told.body)
 
+    def do_GET(self) -> None:
+        self.do_POST()
+
     def _drip(self) -> None:
         for letter in told_letters(self.endpoint.body):
             try:

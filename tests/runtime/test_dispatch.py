@@ -11,7 +11,7 @@ import pytest
 from approvals import people, policies
 from approvals.approvals import Approval
 from approvals.ledger import canonical, entries
-from runtime import calls, definitions, dispatch, leases, loop, tools
+from runtime import calls, definitions, dispatch, leases, loop, promises, retries, tools
 from runtime.calls import Attempt, Call
 from runtime.definitions import Tool
 from runtime.runs import Run
@@ -153,7 +153,7 @@ def test_what_is_sent_again_depends_on_what_the_tool_promises(
         return Answer(outcome) if len(seen) == 1 else Answer(tools.EXECUTED, "there")
 
     monkeypatch.setattr(tools, "send", first_lost)
-    run = desk.begin([call(f"free.{effect}")])
+    run = desk.wait_out(desk.begin([call(f"free.{effect}")]))
     again = outcome == tools.NOT_SENT or effect in tools.SAFE_TO_REPEAT
     assert len(seen) == (2 if again else 1) and len(set(seen)) == 1
     assert run.status == ("completed" if again else "parked")
@@ -162,8 +162,8 @@ def test_what_is_sent_again_depends_on_what_the_tool_promises(
 
 def test_it_is_not_sent_for_ever(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tools, "send", lambda *_: Answer(tools.LOST, note="No answer."))
-    run = desk.begin([call("free.keyed")])
-    assert (run.status, Attempt.objects.count()) == ("parked", dispatch.SENDS)
+    run = desk.wait_out(desk.begin([call("free.keyed")]))
+    assert (run.status, Attempt.objects.count()) == ("parked", promises.TRIES)
     assert [each.outcome for each in Attempt.objects.order_by("number")] == ["lost"] * 3
 
 
@@ -256,7 +256,7 @@ def test_a_worker_that_wakes_up_too_late_sends_nothing(desk: Desk, monkeypatch: 
     """DU-E15: the deadline is known to the worker, and enforced where it sends."""
     run, _ = approved(desk)
     lease = claimed(run)
-    intent = dispatch._intend(lease, desk.calls(run)[0], True)
+    intent = dispatch._intend(lease, desk.calls(run)[0], retries.UNSENT)
     assert intent is not None
     late = dispatch.Intent(intent.call, intent.attempt, intent.tool, intent.args, time.monotonic() - 60)
     assert dispatch._send(lease, late).outcome == tools.NOT_SENT
@@ -269,9 +269,9 @@ def test_two_workers_that_both_hold_the_call_send_it_once(desk: Desk) -> None:
     run, held = approved(desk)
     lease = claimed(run)
     twin = Call.objects.get(pk=held.pk)
-    assert dispatch._intend(lease, held, True) is not None
+    assert dispatch._intend(lease, held, retries.UNSENT) is not None
     with pytest.raises(leases.LeaseLost):
-        dispatch._intend(lease, twin, True)
+        dispatch._intend(lease, twin, retries.UNSENT)
 
 
 def test_the_bytes_sent_are_the_bytes_that_were_hashed(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -293,4 +293,4 @@ def test_a_tool_says_in_its_definition_how_long_it_may_take(desk: Desk) -> None:
     desk.work(run)
     attempt = Attempt.objects.get()
     seconds = (attempt.send_deadline - attempt.created_at).total_seconds()
-    assert 10 <= seconds - dispatch.GRACE < 11 and Tool.objects.get(name="asked.unsafe").timeout == 10
+    assert 10 <= seconds - retries.GRACE < 11 and Tool.objects.get(name="asked.unsafe").timeout == 10

@@ -49,9 +49,10 @@ def test_groups_of_states_are_named_once_and_cover_all() -> None:
 
 
 def test_what_raw_sql_moves_is_listed_too() -> None:
-    """The three statements that do not go through `rows.move`."""
+    """The four statements that do not go through `rows.move`."""
     assert "'in_progress'" in leases.CLAIM and "in_progress" in Run.MOVES["ready"]
     for target in re.findall(r"(?:THEN|ELSE) '(\w+)'", leases.SUSPEND):
         assert target in Run.MOVES["in_progress"]
-    for source in re.findall(r"WHEN status = '(\w+)'|status = '(parked)' AND", calls._POKE):
-        assert "ready" in Run.MOVES.get("".join(source), {"ready"})
+    for source in re.findall(r"'(suspended_approval|sleeping|parked)'", calls._POKE):
+        assert "ready" in Run.MOVES[source]
+    assert "status = 'sleeping'" in leases.SLEEP and "sleeping" in Run.MOVES["in_progress"]
