@@ -12,10 +12,10 @@ class ApprovalsConfig(AppConfig):
     name = "approvals"
 
     def ready(self) -> None:
-        from approvals import people, roles
-        from approvals.ledger import verify
+        from approvals import evidence, people, roles
+        from approvals.ledger import anchors, verify
 
-        verify.CHECKS.append(people.unexplained)
+        verify.CHECKS += [people.unexplained, evidence.unproven, anchors.differences]
         post_migrate.connect(_grant, sender=self, dispatch_uid="approvals.grant")
         self.roles = roles
 

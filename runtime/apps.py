@@ -11,5 +11,10 @@ class RuntimeConfig(AppConfig):
     name = "runtime"
 
     def ready(self) -> None:
+        from approvals.ledger import anchors, verify
+
         import_module("runtime.celery")
         import_module("runtime.checks")
+        evidence = import_module("runtime.evidence")
+        verify.CHECKS.append(evidence.unproven)
+        anchors.SOURCES.append(evidence.Steps())

@@ -27,6 +27,9 @@ def _check(**_: Any) -> None:
     """Our own checks. Celery would make all of Django's, which import every page (CELERY_SKIP_CHECKS, Procfile)."""
     if faults := run_checks(tags=["placet"]):
         raise SystemExit("\n".join(map(str, faults)))
+    from runtime.checks import refuse_wrong_keys
+
+    refuse_wrong_keys()
 
 
 @task_prerun.connect(weak=False)

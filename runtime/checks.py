@@ -45,6 +45,14 @@ def roles_are_apart(app_configs: Any, **_: Any) -> list[CheckMessage]:
     return [Error("DATABASE_URL, DATABASE_OWNER_URL and DATABASE_SWEEP_URL must name three roles.", id="runtime.E002")]
 
 
+@register(PLACET)
+def key_in_use_is_there(app_configs: Any, **_: Any) -> list[CheckMessage]:
+    """Nothing could be sealed or signed."""
+    if keys.current() in settings.PLACET_KEYS:
+        return []
+    return [Error(f"PLACET_KEY_IN_USE is {keys.current()}, which PLACET_KEYS does not hold.", id="runtime.E009")]
+
+
 @register(deploy=True)
 def production_is_strict(app_configs: Any, **_: Any) -> list[CheckMessage]:
     """What Django's own deployment checks do not know of."""
@@ -70,6 +78,18 @@ def database_is_safe(app_configs: Any, databases: Sequence[str] | None = None, *
     except DatabaseError as error:
         said = f"The database does not answer or has no tables yet: {str(error).strip()}"
         return [Error(said, hint="Is it running? Was `manage.py migrate` run?", id="runtime.E006")]
+
+
+def refuse_wrong_keys() -> None:
+    """End a process that holds other keys than its data were made with, before it writes anything that nobody can read
+    or prove later. A database that does not answer yet is no reason."""
+    try:
+        faults = _key_faults()
+    except DatabaseError:
+        connections["default"].close()
+        return
+    if faults:
+        raise SystemExit("\n".join(fault.msg for fault in faults))
 
 
 def _role_faults() -> list[CheckMessage]:

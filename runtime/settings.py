@@ -23,6 +23,9 @@ DEBUG = False
 
 SECRET_KEY = _env.text("PLACET_SECRET_KEY")
 PLACET_KEYS = _env.keys("PLACET_KEYS")
+# Zero means the highest. Another one is named while a new key is brought to all hosts, see docs/keys.md.
+PLACET_KEY_IN_USE = _env.number("PLACET_KEY_IN_USE", 0, low=0, high=65535)
+PLACET_ANCHORS = Path(_env.text("PLACET_ANCHORS", str(PLACET_HOME / "anchors.jsonl")))
 PLACET_RESOLVED = "runtime.resolutions.resolved"
 PLACET_AGENT_OF = "runtime.credentials.agent_of"
 # Python code that rows may name: tools and graphs exist only if one of these modules registers them.

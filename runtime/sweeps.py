@@ -11,6 +11,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any, Final
 from uuid import UUID
 
@@ -19,6 +20,7 @@ from django.db import connection
 from django.db.models import Exists, OuterRef
 
 from approvals import gate, rows
+from approvals.ledger import anchors, keys
 from runtime import calls, hints, processes, resolutions
 from runtime.calls import Call
 from runtime.runs import Run
@@ -180,8 +182,19 @@ def _withdraw_for_ended_runs(held: list[Held]) -> int:
     return len(ended)
 
 
+# What leaves the database
+
+
+def anchor() -> None:
+    """Sign the heads of all chains and put them where whoever writes the database does not reach."""
+    try:
+        anchors.anchor(every=timedelta(seconds=REPAIR_EVERY * 0.8))
+    except (OSError, keys.UnknownKey) as error:
+        log.error("The heads are not anchored: %s", error)
+
+
 class Clock:
-    """When the next repair is due, by this process's own clock; the first one comes at once."""
+    """When the next repair and the next anchor are due, by this process's own clock; the first one comes at once."""
 
     def __init__(self) -> None:
         self._next = time.monotonic()

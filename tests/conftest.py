@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import hypothesis
 import pytest
 import redis
-from django.conf import settings
+from django.conf import settings as configured
 
 from tests import databases, threads
 from tests.throwaway import SERVERS, clean
@@ -80,15 +81,21 @@ def _no_outside_network(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket.socket, "connect_ex", guard(socket.socket.connect_ex))
 
 
+@pytest.fixture(autouse=True)
+def _anchors_of_its_own(settings: Any, tmp_path: Path) -> None:
+    """Each test has its own database, and so its own file of anchors."""
+    settings.PLACET_ANCHORS = tmp_path / "anchors.jsonl"
+
+
 @pytest.fixture(autouse=True, scope="session")
 def _fast_passwords() -> None:
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    configured.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
 @pytest.fixture
 def broker(committed_db: str) -> Iterator[redis.Redis]:
     """The real broker, empty; a client of it."""
-    client = redis.Redis.from_url(settings.REDIS_URL)
+    client = redis.Redis.from_url(configured.REDIS_URL)
     client.flushall()
     yield client
     client.flushall()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -13,7 +13,8 @@ from uuid import UUID
 from django.db import connection, models
 
 from approvals import rows
-from approvals.ledger import canonical, keys
+from approvals.ledger import anchors, canonical, keys
+from approvals.ledger.anchors import Head
 
 FORMAT = 1
 HANDOVER = "ledger.key_changed"
@@ -82,6 +83,31 @@ def genesis(workspace_id: UUID, chain: str) -> bytes:
 
 def hash_after(prev: bytes | memoryview, body: bytes | memoryview) -> bytes:
     return sha256(bytes(prev) + bytes(body)).digest()
+
+
+class _Heads:
+    """The ledger's chains, as they are anchored: by the hash of their last entry."""
+
+    kind = "ledger"
+
+    def heads(self, workspace_id: UUID | None) -> Iterator[Head]:
+        found = Chain.objects.filter(**({} if workspace_id is None else {"workspace_id": workspace_id}))
+        for workspace, name, seq, mark in found.values_list("workspace_id", "name", "seq", "hash").iterator():
+            yield Head(workspace, name, seq, bytes(mark))
+
+    def marks(self, workspace_id: UUID, wanted: Sequence[tuple[str, int]]) -> dict[str, bytes]:
+        names, numbers = [name for name, _ in wanted], [seq for _, seq in wanted]
+        with connection.cursor() as cursor:
+            cursor.execute(_AT, [names, numbers, workspace_id])
+            return {name: bytes(mark) for name, mark in cursor.fetchall()}
+
+
+_AT = """
+    SELECT w.name, e.hash FROM unnest(%s::text[], %s::bigint[]) w (name, seq)
+    JOIN approvals_chain c ON c.name = w.name AND c.workspace_id = %s
+    JOIN approvals_entry e ON e.chain_id = c.id AND e.seq = w.seq
+"""
+anchors.SOURCES.append(_Heads())
 
 
 # Verbs

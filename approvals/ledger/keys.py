@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import hmac
+import os
 from functools import lru_cache
 from hashlib import sha256
-from typing import Literal
+from typing import Final, Literal
 
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from django.conf import settings
 from django.db import models
 
 Purpose = Literal[
+    "anchor",
     "approval",
     "blob",
     "call",
@@ -22,6 +26,7 @@ Purpose = Literal[
     "credential",
     "decision",
     "idempotency",
+    "keeping",
     "ledger",
     "policy",
     "ruling",
@@ -41,24 +46,29 @@ class KeysDoNotFit(Exception):
 
 
 class KeyCheck(models.Model):
-    """What a root key answers to a fixed question, kept so that a wrong key is noticed when a process starts."""
+    """One root key that data here were made with: ``value`` is what it answers to a fixed question, so that a wrong key
+    is noticed when a process starts; ``kept`` is the key itself, sealed with the later root key ``kept_by``."""
 
     number = models.PositiveIntegerField(primary_key=True)
     value = models.BinaryField()
+    kept = models.BinaryField(null=True)
+    kept_by = models.PositiveIntegerField(null=True)
 
 
 def current() -> int:
-    """The number of the root key in use: the highest."""
-    return max(settings.PLACET_KEYS)
+    """The number of the root key in use: PLACET_KEY_IN_USE, else the highest."""
+    return settings.PLACET_KEY_IN_USE or max(settings.PLACET_KEYS)
 
 
 def derive(purpose: Purpose, number: int) -> bytes:
     """The 32-byte key of a purpose under one root key (HKDF-SHA-256, RFC 5869). Raises UnknownKey."""
-    try:
-        root = settings.PLACET_KEYS[number]
-    except KeyError:
-        raise UnknownKey(f"PLACET_KEYS has no key {number}.") from None
-    return _derived(purpose, root)
+    return _derived(purpose, root(number))
+
+
+def root(number: int) -> bytes:
+    """A root key: from PLACET_KEYS or, once retired, as a later one keeps it in the database. Raises UnknownKey."""
+    held = settings.PLACET_KEYS.get(number)
+    return held if held is not None else _retired(number)
 
 
 @lru_cache(maxsize=256)
@@ -89,13 +99,18 @@ def key_number(mac: bytes | memoryview) -> int:
 def check_fits() -> None:
     """Note the keys that are new here, and compare every key with what was noted before.
 
-    Raises KeysDoNotFit when a key differs or is gone: going on would write what nobody can read or prove later.
+    Raises KeysDoNotFit when a key differs or is gone: going on would write what nobody can read or prove later. A key
+    that a rotation has retired may be gone.
     """
     fresh = [KeyCheck(number=number, value=check_value(number)) for number in sorted(settings.PLACET_KEYS)]
     KeyCheck.objects.bulk_create(fresh, ignore_conflicts=True)
     for number, value in KeyCheck.objects.order_by("number").values_list("number", "value"):
-        if number not in settings.PLACET_KEYS:
-            raise KeysDoNotFit(f"The data here need key {number}, which PLACET_KEYS does not hold: put it back.")
+        try:
+            root(number)
+        except UnknownKey:
+            raise KeysDoNotFit(
+                f"The data here need key {number}, which PLACET_KEYS does not hold: put it back."
+            ) from None
         if not hmac.compare_digest(bytes(value), check_value(number)):
             raise KeysDoNotFit(
                 f"Key {number} of PLACET_KEYS is not the key {number} that these data were made with: restore that one."
@@ -105,3 +120,43 @@ def check_fits() -> None:
 def check_value(number: int) -> bytes:
     """A public value by which two holders of a root key know that they hold the same one."""
     return hmac.digest(derive("check", number), b"placet", sha256)
+
+
+# Retired keys. A later root key keeps each of them, so that what they proved can still be proved without them.
+
+_NONCE: Final = 12
+_opened: dict[tuple[int, int, bytes], bytes] = {}
+
+
+def retire(check: KeyCheck) -> bool:
+    """Let the key in use keep an older root key. False if it does already. Raises UnknownKey."""
+    keeper = current()
+    if check.number >= keeper or check.kept_by == keeper:
+        return False
+    nonce = os.urandom(_NONCE)
+    sealed = AESGCM(derive("keeping", keeper)).encrypt(nonce, root(check.number), _keeping(check.number, keeper))
+    same = KeyCheck.objects.filter(number=check.number, kept_by=check.kept_by)
+    return same.update(kept=nonce + sealed, kept_by=keeper) == 1
+
+
+def _retired(number: int) -> bytes:
+    found = KeyCheck.objects.filter(number=number).values_list("kept", "kept_by").first()
+    kept, keeper = found or (None, None)
+    if kept is None or keeper is None or keeper <= number:
+        raise UnknownKey(f"PLACET_KEYS has no key {number}.")
+    place = (number, keeper, bytes(kept))
+    if place not in _opened:
+        _opened[place] = _open_kept(*place)
+    return _opened[place]
+
+
+def _open_kept(number: int, keeper: int, kept: bytes) -> bytes:
+    try:
+        opener = AESGCM(derive("keeping", keeper))
+        return opener.decrypt(kept[:_NONCE], kept[_NONCE:], _keeping(number, keeper))
+    except (InvalidTag, ValueError):
+        raise UnknownKey(f"PLACET_KEYS has no key {number}, and the one kept here is not as it was kept.") from None
+
+
+def _keeping(number: int, keeper: int) -> bytes:
+    return b"placet kept key 1\0" + number.to_bytes(2, "big") + keeper.to_bytes(2, "big")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 import zlib
 from functools import partial
 from typing import Final
@@ -21,6 +22,9 @@ _FORMAT = 1
 _HEAD = 3
 _NONCE = 12
 _WORTH_COMPRESSING = 200
+NEWEST_FOR = 30.0
+"""Seconds for which a process goes on sealing with the data key it knows, before it looks whether there is a newer
+one."""
 
 
 class Tampered(Exception):
@@ -76,6 +80,30 @@ def ensure(workspace_id: UUID) -> None:
     _in_use(workspace_id)
 
 
+def renew(workspace_id: UUID) -> int | None:
+    """Make a new data key, under the root key in use, if the newest is under an older one; its number. What is sealed
+    from now on is sealed with it. In an open transaction."""
+    known = DataKey.objects.filter(workspace_id=workspace_id).order_by("-number")
+    # Locked first and asked again: a key that somebody made while we waited is not among the locked ones.
+    list(known.select_for_update())
+    newest = known.first()
+    if newest is None or newest.root_number >= keys.current():
+        return None
+    return _make(workspace_id, newest.number + 1)
+
+
+def rewrap(key: DataKey) -> bool:
+    """Wrap a data key with the root key in use; what it sealed stays as it is. False if nothing was to be done. In an
+    open transaction. Raises Tampered, keys.UnknownKey."""
+    before = key.root_number
+    if before >= keys.current():
+        return False
+    clear = _unwrapped(key)
+    key.root_number = keys.current()
+    same = DataKey.objects.filter(pk=key.pk, root_number=before)
+    return same.update(root_number=key.root_number, wrapped=_wrapped(key, clear)) == 1
+
+
 def forget() -> None:
     """Drop the unsealed data keys that this process holds."""
     _held.clear()
@@ -120,14 +148,19 @@ _coders: Final = _Coders()
 # Data keys. Unsealed ones are held by database, workspace and number.
 
 _held: dict[tuple[str, UUID, int], bytes] = {}
-_newest: dict[tuple[str, UUID], int] = {}
+_newest: dict[tuple[str, UUID], tuple[int, float]] = {}
 
 
 def _in_use(workspace_id: UUID) -> tuple[int, bytes]:
-    number = _newest.get((_database(), workspace_id))
-    if number is None:
-        number = _highest(workspace_id) or _first(workspace_id)
+    number, until = _newest.get((_database(), workspace_id), (0, 0.0))
+    if time.monotonic() >= until:
+        number = _highest(workspace_id) or _make(workspace_id, 1)
+        transaction.on_commit(partial(_note_newest, _database(), workspace_id, number))
     return number, _known(workspace_id, number)
+
+
+def _note_newest(database: str, workspace_id: UUID, number: int) -> None:
+    _newest[database, workspace_id] = (number, time.monotonic() + NEWEST_FOR)
 
 
 def _highest(workspace_id: UUID) -> int | None:
@@ -135,12 +168,12 @@ def _highest(workspace_id: UUID) -> int | None:
     return numbers.values_list("number", flat=True).first()
 
 
-def _first(workspace_id: UUID) -> int:
+def _make(workspace_id: UUID, number: int) -> int:
     """Whoever comes second waits for the first to commit and uses that one's key."""
-    key = DataKey(workspace_id=workspace_id, number=1, root_number=keys.current())
+    key = DataKey(workspace_id=workspace_id, number=number, root_number=keys.current())
     key.wrapped = _wrapped(key, AESGCM.generate_key(256))
     DataKey.objects.bulk_create([key], ignore_conflicts=True)
-    return 1
+    return number
 
 
 def _known(workspace_id: UUID, number: int) -> bytes:
@@ -158,7 +191,6 @@ def _known(workspace_id: UUID, number: int) -> bytes:
 
 def _hold(database: str, workspace_id: UUID, number: int, clear: bytes) -> None:
     _held[database, workspace_id, number] = clear
-    _newest[database, workspace_id] = max(number, _newest.get((database, workspace_id), 0))
 
 
 def _database() -> str:

@@ -102,8 +102,16 @@ def _of_workspace(workspace_id: UUID) -> Verdict:
             cursor.execute(_ORPHANS, [workspace_id])
             orphans = cursor.fetchone()[0]
         found = [f"{orphans} entries belong to a chain that is not here."] if orphans else []
-        found += [sentence for check in CHECKS for sentence in check(workspace_id)]
+        found += [sentence for check in CHECKS for sentence in _answers(check, workspace_id)]
     return Verdict(workspace_id, "", 0, tuple(Finding(None, sentence) for sentence in found))
+
+
+def _answers(check: Callable[[UUID], Iterable[str]], workspace_id: UUID) -> Iterator[str]:
+    """What a check finds, also where an entry that it needs was made unreadable: the chain's own verdict names it."""
+    try:
+        yield from check(workspace_id)
+    except (canonical.Unrepresentable, LookupError, TypeError, AttributeError) as fault:
+        yield f"what the ledger says cannot be compared with the rows: {type(fault).__name__}."
 
 
 def _of_chain(lines: Iterator[_Line]) -> Verdict:

@@ -11,7 +11,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 from django.db import DatabaseError, InterfaceError, connection
 
-from runtime import processes, sweeps
+from runtime import checks, processes, sweeps
 
 log = logging.getLogger(__name__)
 
@@ -24,6 +24,7 @@ class Command(BaseCommand):
         parser.add_argument("--once", action="store_true", help="sweep and repair once, say what was found, and end")
 
     def handle(self, *_: Any, **options: Any) -> None:
+        checks.refuse_wrong_keys()
         if options["once"]:
             found = sweeps.sweep()
             self.stdout.write(f"hinted {found.hinted}, expired {found.expired}, repaired {sweeps.repair()}")
@@ -41,6 +42,7 @@ def _go_on(enough: threading.Event) -> None:
             sweeps.sweep()
             if clock.due():
                 sweeps.repair()
+                sweeps.anchor()
         except (DatabaseError, InterfaceError) as error:
             log.warning("The database cannot be asked (%s); the next sweep tries again.", type(error).__name__)
             connection.close()

@@ -1,0 +1,117 @@
+"""What of the people's rows can be proved: rulings, revisions, votes, policies, and how each approval ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from approvals.approvals import Approval
+from approvals.decisions import Decision
+from approvals.ledger import canonical, keys
+from approvals.ledger.entries import Entry
+from approvals.policies import Policy
+from approvals.revisions import Revision
+from approvals.rulings import Forged, Ruling
+
+_AT_ONCE = 500
+_ENDS = {f"approval.{status}" for status in Approval.Status.values} - {"approval.pending"}
+
+
+def unproven(workspace_id: UUID) -> Iterator[str]:
+    """A sentence for every row of a workspace that nobody but whoever wrote the database can have written so."""
+    told = _told(workspace_id)
+    yield from _unsigned(Policy.objects.filter(workspace_id=workspace_id), _readable)
+    yield from _unsigned(Ruling.objects.filter(workspace_id=workspace_id), Ruling.holds)
+    yield from _revisions(workspace_id)
+    yield from _unsigned(Decision.objects.filter(workspace_id=workspace_id), Decision.holds)
+    yield from _decisions(workspace_id, told)
+    yield from _ends(workspace_id, told)
+
+
+@dataclass
+class _Told:
+    """What the ledger says: the approvals that were opened, how each ended, and who gave which decision."""
+
+    opened: set[str] = field(default_factory=set)
+    ended: dict[str, str] = field(default_factory=dict)
+    decided: set[tuple[str, int, str, int]] = field(default_factory=set)
+
+
+def _told(workspace_id: UUID) -> _Told:
+    told = _Told()
+    kinds = {"approval.opened", "decision.made", *_ENDS}
+    found = Entry.objects.filter(workspace_id=workspace_id, kind__in=kinds).order_by("chain_id", "seq")
+    for body in found.values_list("body", flat=True).iterator(_AT_ONCE):
+        entry: dict[str, Any] = canonical.parse(bytes(body))
+        if entry["kind"] == "approval.opened":
+            told.opened.add(entry["approval"])
+        elif entry["kind"] == "decision.made":
+            told.decided.add((entry["approval"], entry["revision"], entry["by"], entry["turn"]))
+        else:
+            told.ended[entry["approval"]] = entry["kind"].removeprefix("approval.")
+    return told
+
+
+def _unsigned(found: QuerySet[Any], holds: Callable[[Any], bool]) -> Iterator[str]:
+    for row in found.order_by("created_at").iterator(_AT_ONCE):
+        try:
+            proved = holds(row)
+        except keys.UnknownKey as fault:
+            yield f"{row.public_id} cannot be checked: {fault}"
+            continue
+        except Forged:
+            proved = False
+        if not proved:
+            yield f"{_name(row)} is not as it was written."
+
+
+def _readable(policy: Policy) -> bool:
+    """Whether its rules can be read, which its signature has to allow."""
+    return isinstance(policy.rules, list)
+
+
+def _name(row: Any) -> str:
+    if isinstance(row, Policy):
+        return f"version {row.version} of the policy"
+    kind = "ruling" if isinstance(row, Ruling) else "decision"
+    return f"{kind} {row.public_id}"
+
+
+def _revisions(workspace_id: UUID) -> Iterator[str]:
+    found = Revision.objects.filter(workspace_id=workspace_id).select_related("ruling", "approval")
+    for revision in found.order_by("created_at").iterator(_AT_ONCE):
+        ruling, approval = revision.ruling, revision.approval
+        here = (revision.digest, revision.args_digest, revision.number, approval.public_id, approval.subject)
+        signed = (ruling.digest, ruling.args_digest, ruling.revision, ruling.header.get("approval"), ruling.subject)
+        if here != signed:
+            yield f"revision {revision.number} of {approval.public_id} is not the one that was ruled on."
+
+
+def _decisions(workspace_id: UUID, told: _Told) -> Iterator[str]:
+    found = Decision.objects.filter(workspace_id=workspace_id).select_related("approval", "person")
+    here = {
+        (decision.approval.public_id, decision.revision, decision.person.public_id, decision.turn)
+        for decision in found.iterator(_AT_ONCE)
+    }
+    for approval, revision, person, turn in sorted(told.decided - here):
+        yield f"decision {turn} of {person} on revision {revision} of {approval} is gone."
+    for approval, revision, person, turn in sorted(here - told.decided):
+        yield f"no entry made decision {turn} of {person} on revision {revision} of {approval}."
+
+
+def _ends(workspace_id: UUID, told: _Told) -> Iterator[str]:
+    found = Approval.objects.filter(workspace_id=workspace_id).order_by("created_at")
+    here = set()
+    for approval in found.only("pk", "status").iterator(_AT_ONCE):
+        name, status = approval.public_id, str(approval.status)
+        here.add(name)
+        if name not in told.opened:
+            yield f"no entry opened {name}."
+        elif told.ended.get(name, "pending") != status:
+            yield f"{name} is {status}, and by the ledger it is {told.ended.get(name, 'pending')}."
+    for name in sorted(told.opened - here):
+        yield f"{name} was opened and is gone."

@@ -1,0 +1,98 @@
+"""What of the machine's rows can be proved: for `ledger verify`, and for the anchors, which hold runs' heads too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+
+from approvals import rows
+from approvals.ledger import canonical, keys
+from approvals.ledger.anchors import Head
+from approvals.ledger.entries import Entry
+from runtime import checkpoints
+from runtime.credentials import AgentCredential
+from runtime.definitions import Agent, AgentVersion, Tool, genuine
+from runtime.runs import Run
+
+_AT_ONCE = 500
+
+
+class Steps:
+    """The runs' chains of checkpoints, as they are anchored: by the authentication code of the last one."""
+
+    kind = "steps"
+
+    def heads(self, workspace_id: UUID | None) -> Iterator[Head]:
+        found = Run.objects.filter(**({} if workspace_id is None else {"workspace_id": workspace_id}))
+        for workspace, key, seq, mac in found.values_list("workspace_id", "pk", "head_seq", "head_mac").iterator():
+            yield Head(workspace, rows.public_id(Run.PREFIX, key), seq, bytes(mac))
+
+    def marks(self, workspace_id: UUID, wanted: Sequence[tuple[str, int]]) -> dict[str, bytes]:
+        runs = [rows.parse_id(Run.PREFIX, name) for name, _ in wanted]
+        with connection.cursor() as cursor:
+            cursor.execute(_AT, [runs, [seq for _, seq in wanted], workspace_id])
+            return {rows.public_id(Run.PREFIX, key): bytes(mac) for key, mac in cursor.fetchall()}
+
+
+_AT = """
+    SELECT c.run_id, c.mac FROM unnest(%s::uuid[], %s::bigint[]) w (run_id, seq)
+    JOIN runtime_checkpoint c ON c.run_id = w.run_id AND c.seq = w.seq AND c.workspace_id = %s
+"""
+
+
+def unproven(workspace_id: UUID) -> Iterator[str]:
+    """A sentence for every run, tool, agent and credential of a workspace that is not as it was written."""
+    yield from _runs(workspace_id)
+    yield from _definitions(workspace_id)
+    for credential in AgentCredential.objects.filter(workspace_id=workspace_id).order_by("created_at"):
+        if not _proved(credential):
+            yield f"credential {credential.public_id} ({credential}) is not as it was written."
+
+
+def _runs(workspace_id: UUID) -> Iterator[str]:
+    found = Run.objects.filter(workspace_id=workspace_id).order_by("created_at")
+    for run in found.only("pk", "head_seq", "head_mac").iterator(_AT_ONCE):
+        try:
+            checkpoints.verify_tail(run.pk, 0, head_seq=run.head_seq, head_mac=bytes(run.head_mac))
+        except checkpoints.Unreadable as fault:
+            yield f"{run.public_id}: {fault}"
+
+
+def _definitions(workspace_id: UUID) -> Iterator[str]:
+    tools, agents = _registered(workspace_id)
+    for tool in Tool.objects.filter(workspace_id=workspace_id).order_by("name", "version"):
+        if not genuine(tool) or canonical.sha256_hex(bytes(tool.definition)) != tool.digest:
+            yield f"tool {tool.name}, version {tool.version}, is not as it was written."
+        elif tool.is_active and tools.get(tool.name) != (tool.public_id, tool.digest):
+            yield f"tool {tool.name}: version {tool.version} is in force, and no entry put it there last."
+    for version in AgentVersion.objects.filter(workspace_id=workspace_id).order_by("agent_id", "number"):
+        if not genuine(version) or canonical.sha256_hex(bytes(version.definition)) != version.digest:
+            yield f"version {version.number} of agent {version.agent_id.hex} is not as it was written."
+    for agent in Agent.objects.filter(workspace_id=workspace_id).order_by("name"):
+        if agents.get(agent.public_id) != agent.version:
+            yield f"agent {agent.name}: version {agent.version} is in force, and no entry put it there last."
+
+
+def _registered(workspace_id: UUID) -> tuple[dict[str, tuple[str, str]], dict[str, int]]:
+    """What the ledger says was registered last: of each tool's name its row and digest, of each agent its version."""
+    tools: dict[str, tuple[str, str]] = {}
+    agents: dict[str, int] = {}
+    kinds = ["tool.registered", "agent.registered"]
+    found = Entry.objects.filter(workspace_id=workspace_id, chain__name="workspace", kind__in=kinds).order_by("seq")
+    for body in found.values_list("body", flat=True):
+        entry: dict[str, Any] = canonical.parse(bytes(body))
+        if entry["kind"] == "tool.registered":
+            tools[entry["name"]] = (entry["tool"], entry["digest"])
+        else:
+            agents[entry["agent"]] = entry["version"]
+    return tools, agents
+
+
+def _proved(credential: AgentCredential) -> bool:
+    try:
+        return credential.holds()
+    except keys.UnknownKey:
+        return False

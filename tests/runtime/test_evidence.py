@@ -1,0 +1,136 @@
+"""`ledger verify` looks at the machine's rows too, and the anchors hold the runs' heads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from approvals.ledger import anchors, sealing, verify
+from approvals.ledger.sealing import DataKey
+from runtime import checkpoints, credentials, evidence, sweeps
+from runtime.checkpoints import Checkpoint
+from runtime.runs import Run
+from tests.runtime.conftest import Desk, call
+from tests.throwaway import SERVERS
+
+Tamper = Callable[..., None]
+
+
+@pytest.fixture
+def tamper(committed_db: str) -> Tamper:
+    """A statement by somebody with every power over the database and no key."""
+
+    def run(statement: str, *values: Any) -> None:
+        with SERVERS.postgres.connect(str(connection.settings_dict["NAME"])) as admin:
+            admin.execute(b"SET session_replication_role = replica")
+            admin.execute(statement.encode(), values)
+
+    return run
+
+
+@pytest.fixture
+def ended(desk: Desk) -> Run:
+    run = desk.begin([call("free.pure", 1)], [call("free.pure", 2)])
+    assert run.status == "completed" and found(desk) == []
+    return run
+
+
+def found(desk: Desk) -> list[str]:
+    return list(evidence.unproven(desk.cast.northwind.pk))
+
+
+@pytest.mark.parametrize(
+    ("statement", "sentence"),
+    [
+        ("UPDATE runtime_checkpoint SET goto = 'elsewhere' WHERE seq = 2", "Checkpoint 2 is not as it was written"),
+        ("DELETE FROM runtime_checkpoint WHERE seq = 2", "Checkpoint 2 is missing"),
+        ("UPDATE runtime_run SET head_seq = 2", "The run's head is checkpoint 2"),
+        ("UPDATE runtime_tool SET config = '{\"url\": \"http://evil\"}' WHERE name = 'free.pure'", "tool free.pure"),
+        ("UPDATE runtime_tool SET definition = '{}' WHERE name = 'free.pure'", "tool free.pure, version 1, is not"),
+        ("UPDATE runtime_agentversion SET definition = '{\"a\":1}'", "version 1 of agent"),
+        ("UPDATE runtime_agent SET version = 0", "agent scripted: version 0 is in force"),
+    ],
+)
+def test_a_row_written_past_placet_is_named(
+    desk: Desk, ended: Run, tamper: Tamper, statement: str, sentence: str
+) -> None:
+    """DU-S12, T31, T18, T37."""
+    tamper(statement)
+    assert any(sentence in text for text in found(desk)), found(desk)
+
+
+def test_a_credential_that_was_changed_is_named(desk: Desk, tamper: Tamper) -> None:
+    """T31: whose it is, until when."""
+    credential, _ = credentials.create(desk.agent, by="system")
+    tamper("UPDATE runtime_agentcredential SET expires_at = now() + interval '9 years'")
+    assert found(desk) == [f"credential {credential.public_id} ({credential}) is not as it was written."]
+
+
+def test_a_tool_put_back_to_an_older_version_is_named(desk: Desk, tamper: Tamper) -> None:
+    """T18: both versions are signed; the ledger says which came last."""
+    from runtime import definitions, tools
+
+    known = next(each for each in tools.registered() if each.path.endswith("free.pure"))
+    changed = {**known.definition, "description": "Another."}
+    where = {"function": known.path}
+    definitions.register_tool(
+        desk.cast.northwind.pk, changed, kind="function", config=where, effect="pure", by="system"
+    )
+    assert found(desk) == []
+    for version, active in ((2, False), (1, True)):
+        tamper("UPDATE runtime_tool SET is_active = %s WHERE name = 'free.pure' AND version = %s", active, version)
+    assert found(desk) == ["tool free.pure: version 1 is in force, and no entry put it there last."]
+
+
+def test_a_run_cut_back_with_its_head_shows_at_the_anchor(desk: Desk, ended: Run, tamper: Tamper) -> None:
+    """AU-5, IN-A4: the chain verifies, and is shorter than it was."""
+    assert anchors.anchor() == 1
+    tamper("DELETE FROM runtime_checkpoint WHERE seq > 2")
+    tamper(
+        "UPDATE runtime_run r SET head_seq = 2, head_mac = c.mac"
+        " FROM runtime_checkpoint c WHERE c.run_id = r.id AND c.seq = 2"
+    )
+    assert found(desk) == []
+    said = list(anchors.differences(desk.cast.northwind.pk))
+    assert said == [
+        f"steps {ended.public_id}: it was anchored at {ended.head_seq} and stands at 2: its tail was cut off."
+    ]
+
+
+def test_an_anchored_run_goes_on_without_a_difference(desk: Desk) -> None:
+    """AU-5: the anchored checkpoint is one in the middle by then."""
+    run = desk.begin([call("asked.keyed")])
+    anchors.anchor()
+    desk.say(desk.calls(run)[0], desk.cast.dana, "approve")
+    assert desk.work(run).status == "completed"
+    assert list(anchors.differences(desk.cast.northwind.pk)) == []
+
+
+def test_the_sweep_anchors_and_says_so_where_it_cannot(
+    desk: Desk, ended: Run, settings: Any, tmp_path: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    """AU-5."""
+    sweeps.anchor()
+    assert anchors.book().number == 1 and len(anchors.book().heads) == 4
+    settings.PLACET_ANCHORS = tmp_path
+    sweeps.anchor()
+    assert "The heads are not anchored" in caplog.text
+
+
+def test_bodies_sealed_anew_leave_the_chain_as_it_is(desk: Desk, ended: Run, tamper: Tamper) -> None:
+    """SC-2: the chain covers the clear bytes and not the key they are sealed with."""
+    workspace_id = desk.cast.northwind.pk
+    before = checkpoints.rehydrate(ended.pk, head_seq=ended.head_seq, head_mac=bytes(ended.head_mac))
+    sealing.forget()
+    number = sealing._make(workspace_id, 2)
+    for each in Checkpoint.objects.filter(run=ended):
+        place = checkpoints._place(each)
+        sealed = sealing.seal(workspace_id, sealing.unseal(workspace_id, bytes(each.body), place=place), place=place)
+        assert int.from_bytes(sealed[1:3], "big") == number
+        tamper("UPDATE runtime_checkpoint SET body = %s WHERE id = %s", sealed, each.pk)
+    assert DataKey.objects.filter(workspace_id=workspace_id).count() == 2
+    assert checkpoints.rehydrate(ended.pk, head_seq=ended.head_seq, head_mac=bytes(ended.head_mac)) == before
+    assert [finding for each in verify.verify_workspace(workspace_id) for finding in each.findings] == []
