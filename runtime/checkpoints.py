@@ -7,6 +7,7 @@ unsealing anything. A key-less chain would protect nothing: whoever can write ro
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 from uuid import UUID, uuid4
 
@@ -14,7 +15,8 @@ from django.db import models
 
 from approvals import rows
 from approvals.ledger import canonical, keys, sealing
-from runtime import state
+from runtime import blobs, snapshots, state, wire
+from runtime.snapshots import Stack
 
 SCHEMA: Final = 1
 """The form in which this release writes bodies; a newer form is never guessed at."""
@@ -49,7 +51,9 @@ class Checkpoint(rows.Row):
         constraints = [models.UniqueConstraint(fields=["run", "seq"], name="one_checkpoint_of_a_number")]
 
     clear: bytes = b""
-    """What the body holds, on a checkpoint that was drafted just now; one that was read has only the sealed body."""
+    """What the body holds, on a checkpoint that was drafted or opened just now."""
+    lifted: Mapping[str, bytes] = {}
+    """The large values that a checkpoint which was drafted just now refers to, by their names."""
 
 
 class Unreadable(Exception):
@@ -57,11 +61,24 @@ class Unreadable(Exception):
     afresh."""
 
 
+class Erased(Unreadable):
+    """What a checkpoint held was erased. Its header stays, and the chain still holds."""
+
+
 # Questions
 
 
 def body_of(checkpoint: Checkpoint) -> dict[str, Any]:
-    """What the checkpoint holds, found to be what was committed. Raises Unreadable."""
+    """What the checkpoint holds, large values included, found to be what was committed. Raises Erased, Unreadable."""
+    body = sealed_body_of(checkpoint)
+    if "ops" in body:
+        body["ops"] = _resolved(checkpoint.workspace_id, body["ops"], checkpoint.seq)
+    return body
+
+
+def sealed_body_of(checkpoint: Checkpoint) -> dict[str, Any]:
+    """The same with references in the place of large values; ``clear`` has its bytes then. Raises Erased,
+    Unreadable."""
     if checkpoint.schema_version > SCHEMA:
         raise Unreadable(
             f"Checkpoint {checkpoint.seq} was written by a newer release (form {checkpoint.schema_version})."
@@ -69,10 +86,13 @@ def body_of(checkpoint: Checkpoint) -> dict[str, Any]:
     try:
         clear = sealing.unseal(checkpoint.workspace_id, bytes(checkpoint.body), place=_place(checkpoint))
         genuine = keys.holds("commitment", clear, bytes(checkpoint.body_commit))
+    except sealing.Erased as fault:
+        raise Erased(f"What checkpoint {checkpoint.seq} held was erased.") from fault
     except (sealing.Tampered, keys.UnknownKey) as fault:
         raise Unreadable(f"Checkpoint {checkpoint.seq} cannot be unsealed: {fault}") from fault
     if not genuine:
         raise Unreadable(f"Checkpoint {checkpoint.seq} is not the one that was committed.")
+    checkpoint.clear = clear
     return state.decode(clear)
 
 
@@ -110,24 +130,66 @@ def verify_tail(run_id: UUID, verified_seq: int, *, head_seq: int, head_mac: byt
     verify(tail, prev=prev, head_seq=head_seq, head_mac=head_mac)
 
 
-def rehydrate(run_id: UUID, *, head_seq: int, head_mac: bytes) -> tuple[dict[str, Any], str]:
-    """The state at the head and the node that comes next, after the whole chain was verified. Raises Unreadable."""
-    chain = history(run_id)
-    verify(chain, prev=None, head_seq=head_seq, head_mac=head_mac)
-    folded: dict[str, Any] = {}
-    goto = ""
+@dataclass
+class Folded:
+    """A run's state after checkpoint ``seq``, the node that comes next, and the snapshots that it was read from."""
+
+    seq: int
+    state: dict[str, Any]
+    goto: str
+    stack: Stack
+
+
+def read(workspace_id: UUID, run_id: UUID, seq: int, *, head_mac: bytes | None = None) -> Folded:
+    """The state after a checkpoint: from the snapshots before it, each bound to its checkpoint, and the checkpoints
+    behind the last of them, verified and without a gap. With ``head_mac``, it is also the last one and has this code.
+
+    Raises Unreadable, also for a state that was erased.
+    """
+    stack, held = snapshots.load(workspace_id, run_id, seq)
+    behind = Checkpoint.objects.filter(run_id=run_id, seq__gte=max(stack.seq, 1)).order_by("seq")
+    chain = list(behind if head_mac is not None else behind.filter(seq__lte=seq))
+    prev = _anchor(chain, stack) if stack.seq else None
+    last = chain[-1] if chain else prev
+    if last is None or last.seq < seq:
+        raise Unreadable(f"Checkpoint {seq} is missing.")
+    verify(chain, prev=prev, head_seq=seq, head_mac=bytes(last.mac) if head_mac is None else head_mac)
     for each in chain:
-        if each.kind != Checkpoint.Kind.RESULT:
-            _fold(folded, each)
-            goto = each.goto
-    return folded, goto
+        body = sealed_body_of(each)
+        stack.add(body.get("ops", []), len(each.clear), each.goto if each.kind != Checkpoint.Kind.RESULT else None)
+    operations = _resolved(workspace_id, [*held, *stack.tail], seq)
+    return Folded(seq, _fold({}, operations, seq), stack.goto, stack)
 
 
-def _fold(folded: dict[str, Any], checkpoint: Checkpoint) -> None:
+def _anchor(chain: list[Checkpoint], stack: Stack) -> Checkpoint:
+    """The checkpoint of the last snapshot, which must be the one that the snapshot was bound to."""
+    first = chain.pop(0) if chain else None
+    if first is None or first.seq != stack.seq or bytes(first.mac) != stack.mac or not _holds(first):
+        raise Unreadable(f"Checkpoint {stack.seq} is not as it was written.")
+    return first
+
+
+def rehydrate(run_id: UUID, *, head_seq: int, head_mac: bytes) -> tuple[dict[str, Any], str]:
+    """The state at the head and the node that comes next, verified. Raises Unreadable."""
+    workspace_id = Checkpoint.objects.values_list("workspace_id", flat=True).filter(run_id=run_id).first()
+    if workspace_id is None:
+        raise Unreadable("The run has no checkpoint.")
+    folded = read(workspace_id, run_id, head_seq, head_mac=head_mac)
+    return folded.state, folded.goto
+
+
+def _resolved(workspace_id: UUID, operations: list[Any], seq: int) -> list[dict[str, Any]]:
     try:
-        state.fold(folded, body_of(checkpoint)["ops"])
+        return blobs.resolved(operations, blobs.load(workspace_id, blobs.names(operations)))
+    except blobs.Missing as fault:
+        raise Unreadable(f"Checkpoint {seq}: {fault}") from fault
+
+
+def _fold(folded: dict[str, Any], operations: list[dict[str, Any]], seq: int) -> dict[str, Any]:
+    try:
+        return state.fold(folded, operations)
     except (state.NotState, LookupError, TypeError) as fault:
-        raise Unreadable(f"Checkpoint {checkpoint.seq} does not fit the state before it: {fault}") from fault
+        raise Unreadable(f"What leads to checkpoint {seq} does not fit together: {fault}") from fault
 
 
 def committed(run_id: UUID, seq: int, attempt_id: UUID) -> bool:
@@ -155,13 +217,33 @@ def draft(
     """The next checkpoint of a run, sealed and signed, not yet written. Raises state.NotState if the body is not pure
     JSON."""
     made = Checkpoint(workspace_id=workspace_id, run_id=run_id, seq=seq, kind=kind, fence=fence, node=node, goto=goto)
-    made.clear = clear = state.encode(body)
+    made.clear = clear = _encoded(made, body)
     made.usage = dict(usage or {})
     made.body_commit = keys.sign("commitment", clear)
     made.body = sealing.seal(workspace_id, clear, place=_place(made))
     made.prev_mac = prev_mac
     made.mac = keys.sign("checkpoint", prev_mac + _header(made))
     return made
+
+
+def _encoded(made: Checkpoint, body: Mapping[str, Any]) -> bytes:
+    """The bytes of a body; large values of the state are lifted out of it."""
+    clear = state.encode(body)
+    if len(clear) < blobs.LARGE or "ops" not in body:
+        return clear
+    operations, made.lifted = blobs.lifted(made.workspace_id, body["ops"])
+    return state.encode({**body, "ops": operations}) if made.lifted else clear
+
+
+def write(checkpoint: Checkpoint) -> None:
+    """Add a run's first checkpoint, in the transaction that adds the run."""
+    checkpoint.save(force_insert=True)
+    wire.run(blobs.statements(checkpoint.workspace_id, checkpoint.run_id, checkpoint.lifted))
+
+
+def operations_of(drafted: Checkpoint) -> list[dict[str, Any]]:
+    """What a checkpoint that was drafted just now changes, from the very bytes that are committed."""
+    return blobs.resolved(state.decode(drafted.clear)["ops"], drafted.lifted)
 
 
 def _header(checkpoint: Checkpoint) -> bytes:

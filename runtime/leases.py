@@ -11,14 +11,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 from uuid import UUID
 
 from django.db import InterfaceError, OperationalError, connection
 from django.db.models import DateTimeField, Func, Q
 
 from approvals import rows
-from runtime import checkpoints, processes
+from runtime import checkpoints, heads, processes
 from runtime.checkpoints import Checkpoint
 from runtime.runs import Run
 
@@ -109,7 +109,13 @@ def prove(lease: Lease, *, obey_cancel: bool = True, where: Q | None = None, **s
     wanted = Q(cancel_by="") if obey_cancel else Q()
     if Run.objects.filter(held & wanted).update(**(sets or {"fence": lease.fence})) == 1:
         return
-    if obey_cancel and Run.objects.filter(held).exists():
+    refuse(lease, obey_cancel=obey_cancel)
+
+
+def refuse(lease: Lease, *, obey_cancel: bool = True) -> NoReturn:
+    """Say why a write that had to prove the lease changed nothing. Raises CancelWanted or LeaseLost."""
+    held = Q(pk=lease.run_id, fence=lease.fence, status="in_progress")
+    if obey_cancel and Run.objects.filter(held).exclude(cancel_by="").exists():
         raise CancelWanted
     lease.lost = True
     raise LeaseLost
@@ -133,10 +139,9 @@ def move_head(lease: Lease, checkpoint: Checkpoint, *, obey_cancel: bool = True)
 
     The head is progress: the count of claims that came to nothing starts again. After COMMIT the caller says `moved`.
     """
-    behind = Q(head_seq=checkpoint.seq - 1)
-    head = {"head_seq": checkpoint.seq, "head_mac": checkpoint.mac, "verified_seq": checkpoint.seq, "attempts": 0}
-    prove(lease, obey_cancel=obey_cancel, where=behind, **head)
-    checkpoint.save(force_insert=True)
+    if not heads.move(checkpoint, obey_cancel=obey_cancel):
+        refuse(lease, obey_cancel=obey_cancel)
+    heads.keep(checkpoint)
 
 
 def moved(lease: Lease, checkpoint: Checkpoint) -> None:

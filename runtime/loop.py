@@ -18,9 +18,10 @@ from django.db.models import F
 
 from approvals import gate, rows
 from approvals.ledger import canonical, entries, keys, sealing
-from runtime import calls, checkpoints, dispatch, hints, leases, outcomes, processes, proposals, runs, state
+from runtime import calls, checkpoints, dispatch, hints, leases, outcomes, processes, proposals, runs, snapshots, state
 from runtime.agents import agent as agents
 from runtime.calls import Call
+from runtime.checkpoints import Checkpoint
 from runtime.crashpoints import reach
 from runtime.definitions import AgentVersion, genuine
 from runtime.leases import Lease
@@ -102,6 +103,7 @@ class Turn:
         self._name = ""
         self._state: dict[str, Any] = {}
         self._node = ""
+        self._stack = snapshots.Stack()
         self._results: tuple[agents.CallResult, ...] = ()
         self._nothing_open = False
         self._verified = False
@@ -192,17 +194,30 @@ class Turn:
         going_on = self._commit(draft)
         self._nothing_open = not step.calls
         if going_on:
-            # From the bytes that were committed: the agent may still hold, and change, what it put into the step.
-            state.fold(self._state, state.decode(draft.checkpoint.clear)["ops"])
-            self._node = draft.goto
+            self._take_up(draft.checkpoint)
         return going_on
+
+    def _take_up(self, committed: Checkpoint) -> None:
+        """Go on from a checkpoint: from its bytes, since the agent may still hold, and change, what it put into the
+        step."""
+        state.fold(self._state, checkpoints.operations_of(committed))
+        self._node = committed.goto
+        self._stack.add(state.decode(committed.clear)["ops"], len(committed.clear), committed.goto)
+        if self._stack.due:
+            self._keep_snapshot(committed)
+
+    def _keep_snapshot(self, last: Checkpoint) -> None:
+        lease = self.lease
+        where = snapshots.Where(lease.workspace_id, lease.run_id, last.seq, bytes(last.mac))
+        snapshots.keep(self._stack, self._state, where, fence=lease.fence)
 
     def _load(self) -> agents.Agent:
         if self._agent is None:
             lease = self.lease
-            self._state, goto = checkpoints.rehydrate(lease.run_id, head_seq=lease.head_seq, head_mac=lease.head_mac)
+            folded = checkpoints.read(lease.workspace_id, lease.run_id, lease.head_seq, head_mac=lease.head_mac)
+            self._state, self._stack = folded.state, folded.stack
             self._name, self._agent = _agent_of(lease)
-            self._node = goto or self._agent.entry
+            self._node = folded.goto or self._agent.entry
         return self._agent
 
     def _commit(self, draft: proposals.Draft) -> bool:
@@ -212,6 +227,10 @@ class Turn:
 
         def write() -> None:
             ended.clear()
+            if draft.is_plain:
+                draft.send()
+                ended.append(False)
+                return
             with rows.within(self.lease.workspace_id):
                 ended.append(draft.write())
 

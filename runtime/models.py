@@ -1,6 +1,8 @@
 """The index of this app's tables; each is written in the file of its noun."""
 
 from runtime.attempts import Attempt as Attempt
+from runtime.blobs import Blob as Blob
+from runtime.blobs import BlobUse as BlobUse
 from runtime.calls import Call as Call
 from runtime.checkpoints import Checkpoint as Checkpoint
 from runtime.credentials import AgentCredential as AgentCredential
@@ -9,4 +11,5 @@ from runtime.definitions import AgentVersion as AgentVersion
 from runtime.definitions import Tool as Tool
 from runtime.processes import Process as Process
 from runtime.runs import Run as Run
+from runtime.snapshots import Snapshot as Snapshot
 from runtime.threads import Thread as Thread

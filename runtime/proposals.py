@@ -10,7 +10,7 @@ from uuid import UUID
 
 from approvals import gate, rows
 from approvals.ledger import canonical
-from runtime import calls, definitions, leases, runs, state
+from runtime import calls, definitions, heads, leases, runs, state
 from runtime.agents.agent import ProposedCall, Step
 from runtime.calls import Call
 from runtime.checkpoints import Checkpoint
@@ -80,6 +80,19 @@ class Draft:
     def title(self) -> str:
         """What the run was said to be about."""
         return runs.unseal_title(self.lease.workspace_id, self.lease.run_id, self.lease.title)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the step only changes the state, by small values: it proposes nothing and ends nothing."""
+        return not self.judged and not self.step.done and not self.checkpoint.lifted
+
+    def send(self) -> None:
+        """Commit a plain step in one journey to the database and back. Raises CancelWanted or LeaseLost."""
+        lease = self.lease
+        if not heads.move(self.checkpoint, consumed=[call.pk for call in self.ended]):
+            with rows.within(lease.workspace_id):
+                leases.refuse(lease)
+        rows.publish(lease.workspace_id, lease.public_id)
 
     def write(self) -> bool:
         """Write the step in the open transaction; True if the run is given up by it (completed, or waiting for

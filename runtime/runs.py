@@ -209,7 +209,7 @@ def _accept(
     )
     run.head_seq, run.head_mac = first.seq, first.mac
     run.save(force_insert=True)
-    first.save(force_insert=True)
+    checkpoints.write(first)
     body = {"agent": agent.public_id, "version": agent.version, "checkpoint_mac": bytes(first.mac).hex()}
     entries.append(workspace_id, run.public_id, "run.started", body, by=by)
     rows.publish(workspace_id, run.public_id)

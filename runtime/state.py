@@ -1,8 +1,8 @@
 """A run's state: JSON that is never stored whole, but as the fold of what each step changed.
 
-A change is data, an operation of three kinds: ``append`` items to a list, ``set`` a value, ``delete`` it. Each names
-its place with a JSON pointer. Folding runs no code of the agent, so a later change of that code cannot alter the
-past.
+A change is data, an operation of four kinds: ``append`` items to a list, ``set`` a value, ``delete`` it, and ``ref``,
+which sets a large value that is kept by itself (`runtime.blobs`). Each names its place with a JSON pointer. Folding
+runs no code of the agent, so a later change of that code cannot alter the past.
 """
 
 from __future__ import annotations
@@ -29,7 +29,14 @@ class NotState(Exception):
 def changes(
     update: Mapping[str, Any], append: Mapping[str, Sequence[Any]], remove: Iterable[str]
 ) -> list[dict[str, Any]]:
-    """The operations that a step's changes amount to. Names are members of the state itself, not pointers."""
+    """The operations that a step's changes amount to. Names are members of the state itself, not pointers. Raises
+    NotState for a name that is no text, and for no list of items."""
+    for name in (*update, *append, *remove):
+        if not isinstance(name, str):
+            raise NotState(f"/{name}", f"a name in the state must be text, not {type(name).__name__}")
+    for name, items in append.items():
+        if not isinstance(items, list | tuple):
+            raise NotState(canonical.join([name]), f"items to append must be a list, not {type(items).__name__}")
     operations: list[dict[str, Any]] = [
         {"op": "set", "path": canonical.join([name]), "value": value} for name, value in update.items()
     ]
@@ -49,7 +56,8 @@ def encode(body: Mapping[str, Any]) -> bytes:
     except canonical.Unrepresentable as fault:
         raise NotState(_path_in_state(body, fault.pointer), fault.message) from fault
     if len(encoded) > MAX_BYTES:
-        raise NotState("", f"one step may write {MAX_BYTES:,} bytes, and this one has {len(encoded):,}")
+        message = f"one step may write {MAX_BYTES:,} bytes, and this one has {len(encoded):,}"
+        raise NotState(_heaviest(body), message)
     return encoded
 
 
@@ -61,6 +69,15 @@ def _path_in_state(body: Mapping[str, Any], pointer: str) -> str:
         return pointer
     operation = body["ops"][int(parts[1])]
     return str(operation["path"]) + canonical.join(parts[3:])
+
+
+def _heaviest(body: Mapping[str, Any]) -> str:
+    """The place of the largest change."""
+    sizes = {
+        str(each["path"]): len(canonical.encode(each, max_depth=canonical.MAX_DEPTH + 8))
+        for each in body.get("ops", [])
+    }
+    return max(sizes, key=lambda path: sizes[path], default="")
 
 
 def decode(encoded: bytes) -> dict[str, Any]:

@@ -1,0 +1,41 @@
+"""Statements sent to PostgreSQL past Django's cursor: prepared, and with answers in binary.
+
+For the few places where a step is committed or a state is read. Everything else goes through the ORM.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import psycopg
+from django.db import connection
+
+Statement = tuple[str, Mapping[str, Any]]
+
+
+def rows(statement: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+    """The rows that a query gives. Raises Django's database errors."""
+    with connection.wrap_database_errors, _cursor(binary=True) as cursor:
+        return cursor.execute(statement, values, prepare=True).fetchall()
+
+
+def value(statement: str, values: Mapping[str, Any]) -> Any:
+    """The one value that a query gives. Outside a transaction it is one of its own. Raises Django's database errors."""
+    with connection.wrap_database_errors, _cursor() as cursor:
+        row = cursor.execute(statement, values, prepare=True).fetchone()
+    return row[0] if row else None
+
+
+def run(statements: Iterable[Statement]) -> None:
+    """Run statements in the open transaction. Raises Django's database errors."""
+    with connection.wrap_database_errors, _cursor() as cursor:
+        for statement, values in statements:
+            cursor.execute(statement, values, prepare=True)
+
+
+def _cursor(*, binary: bool = False) -> psycopg.Cursor[tuple[Any, ...]]:
+    connection.ensure_connection()
+    cursor: psycopg.Cursor[tuple[Any, ...]] = psycopg.Cursor(connection.connection)
+    cursor.format = psycopg.pq.Format.BINARY if binary else psycopg.pq.Format.TEXT
+    return cursor
