@@ -10,6 +10,7 @@ import shutil
 import sys
 import tempfile
 from contextlib import ExitStack
+from io import StringIO
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final
@@ -91,7 +92,6 @@ class Stage:
         self.stack = Stack(self.home, environment, port=free_port(), extra=extra, servers=self.servers)
         self._after.callback(self.stack.stop)
         self.manage("migrate", "--no-input", "--verbosity", "0")
-        self.manage("demo")
         self._furnish()
 
     def _adopt(self, values: dict[str, str]) -> None:
@@ -105,12 +105,15 @@ class Stage:
         django.setup()
 
     def _furnish(self) -> None:
-        """Add the campaigns' tools and the rules for them to the refund desk."""
+        """The refund desk, with the campaigns' tools and the rules for them; here, for a process more takes seconds."""
+        from django.core.management import call_command
+
+        call_command("demo", stdout=StringIO())
         policy = yaml.safe_load((BASE / "runtime" / "demo" / "policy.yaml").read_text("utf-8"))
         policy["rules"] += RULES
         file = self.home / "policy.yaml"
         file.write_text(yaml.safe_dump(policy), "utf-8")
-        self.manage("policy", "load", str(file), "--workspace", WORKSPACE, "--by", OPERATOR)
+        call_command("policy", "load", str(file), workspace=WORKSPACE, by=OPERATOR, stdout=StringIO())
         from tests.campaigns import furniture
 
         furniture.furnish(self)
