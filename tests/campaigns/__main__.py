@@ -1,4 +1,7 @@
-"""`bin/prove NAME` and `bin/bench NAME`: run one campaign, print its figures, exit 0 exactly when it is ok."""
+"""`bin/prove NAME` and `bin/bench NAME`: run one campaign, print its figures, exit 0 exactly when it is ok.
+
+The suite runs them in small, `small NAME …`: in a row on one stage, with fixed seeds, a line of figures each.
+"""
 
 from __future__ import annotations
 
@@ -28,10 +31,18 @@ CAMPAIGNS: Final = {
     },
 }
 """What there is, by verb. A campaign is the module of its name here: `run(stage, options) -> (ok, figures)`."""
+SMALL: Final[dict[str, dict[str, Any]]] = {
+    "decide": {"rounds": 5, "seed": 1},
+    "idle": {"runs": 5, "period": 2.0, "seed": 1},
+    "race": {"rounds": 30, "seed": 1},
+    "kill": {"rounds": 20, "seed": 2, "hasten": True},
+    "tools": {"cases": Path("tests/tools"), "seed": 1},
+}
+"""How small each is in the suite. The recorded tools come last: they need a policy of their own."""
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:
-    """The verb, the campaign and its options; what an option means by itself is the campaign's to say."""
+    """The verb, the campaigns and the options; what an option means by itself is the campaign's to say."""
     parser = argparse.ArgumentParser(prog="bin/prove or bin/bench", description=__doc__)
     verbs = parser.add_subparsers(dest="verb", required=True)
     for verb, campaigns in CAMPAIGNS.items():
@@ -39,7 +50,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         one = verbs.add_parser(
             verb, prog=f"bin/{verb}", description=told, formatter_class=argparse.RawDescriptionHelpFormatter
         )
-        one.add_argument("name", choices=campaigns)
+        one.add_argument("names", nargs=1, metavar="name", choices=campaigns)
         one.add_argument("--seed", type=int, help="repeat the choices of an earlier run (drawn if not given)")
         one.add_argument("--rounds", type=int, metavar="N", help="how often")
         one.add_argument("--runs", type=int, metavar="N", help="idle: how many runs wait")
@@ -47,28 +58,40 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         one.add_argument("--hasten", action="store_true", help="kill: let the leases of killed workers end at once")
         one.add_argument("--cases", type=Path, metavar="DIR", help="a folder of recorded tools and calls")
         one.add_argument("--keep-logs", type=Path, metavar="DIR", help="copy the processes' logs there at the end")
+    small = verbs.add_parser("small")
+    small.add_argument("names", nargs="+", choices=SMALL)
+    nothing = {"seed": None, "rounds": None, "runs": None, "period": None, "hasten": False, "cases": None}
+    small.set_defaults(**nothing, keep_logs=None)
     return parser.parse_args(arguments)
 
 
 def main(arguments: list[str]) -> int:
     options = parse(arguments)
-    options.seed = random.SystemRandom().randrange(1_000_000) if options.seed is None else options.seed
     signal.signal(signal.SIGTERM, _interrupt)
-    began = time.monotonic()
     try:
         with Stage(keep_logs=options.keep_logs) as stage:
-            campaign = importlib.import_module(f"tests.campaigns.{options.name}")
-            ok, figures = campaign.run(stage, options)
+            results = [play(stage, name, options) for name in options.names]
     except KeyboardInterrupt:
         tell("Interrupted; everything that was started is stopped.")
         return 130
     except CannotStart as problem:
         tell(str(problem))
         return 1
-    head: dict[str, Any] = {"name": f"{options.verb} {options.name}", "ok": ok}
-    timing = {"seconds": round(time.monotonic() - began, 1), "seed": options.seed}
+    return 0 if all(results) else 1
+
+
+def play(stage: Stage, name: str, options: argparse.Namespace) -> bool:
+    """Run one campaign on a stage and print its figures; whether it is ok."""
+    small = SMALL[name] if options.verb == "small" else {}
+    own = argparse.Namespace(**vars(options) | small)
+    own.seed = random.SystemRandom().randrange(1_000_000) if own.seed is None else own.seed
+    began = time.monotonic()
+    campaign = importlib.import_module(f"tests.campaigns.{name}")
+    ok, figures = campaign.run(stage, own)
+    head: dict[str, Any] = {"name": f"{options.verb} {name}", "ok": ok}
+    timing = {"seconds": round(time.monotonic() - began, 1), "seed": own.seed}
     print(json.dumps(head | timing | figures), flush=True)  # noqa: T201 - the figures are what this program is for
-    return 0 if ok else 1
+    return bool(ok)
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:

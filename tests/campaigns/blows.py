@@ -73,13 +73,14 @@ def plan(rounds: int, rng: random.Random) -> list[Blow]:
 
 class Striker:
     """Arms the worker, strikes, and brings back what was ended. In the main thread alone: children die with the thread
-    that started them."""
+    that started them. A worker that runs already is stopped: it could not be armed."""
 
     def __init__(self, stage: Stage, *, hasten: bool = False) -> None:
         self.stack, self.hasten = stage.stack, hasten
         self.missed: list[str] = []
         self._order = stage.home / "crash-at"
         self.stack.children["runs"].env["PLACET_CRASH_AT"] = f"@{self._order}"
+        self.stack.stop("runs")
 
     def arm(self, arming: str) -> None:
         """Have the worker end or stop itself there, once. Before the refund sets off."""

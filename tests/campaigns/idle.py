@@ -42,7 +42,7 @@ def run(stage: Stage, options: argparse.Namespace) -> tuple[bool, dict[str, Any]
     inbox_ms = round((time.monotonic() - inbox) * 1000)
     with stage.servers.postgres.connect("placet") as admin:
         admin.execute("VACUUM (ANALYZE)")
-    time.sleep(SETTLE)
+    time.sleep(min(SETTLE, period))
     used, parts = watch(stage, period)
     memory = {name: round(sum(map(pss, family(pid))) / 2**20) for name, pid in processes(stage).items()}
     megabytes, still = sum(memory.values()), waiting()

@@ -31,9 +31,9 @@ REST: Final = 300
 def run(stage: Stage, options: argparse.Namespace) -> tuple[bool, dict[str, Any]]:
     """Strike; ok when nothing happened twice, undecided or never, and every point was reached."""
     rng, rounds = random.Random(options.seed), options.rounds or ROUNDS
+    striker, refunds = Striker(stage, hasten=options.hasten), list[Refund]()
     stage.start()
     pair = visitors(stage.stack.url, stage.home, WORKSPACE, DANA, PRIYA)
-    striker, refunds = Striker(stage, hasten=options.hasten), list[Refund]()
     for number, blow in enumerate(plan(rounds, rng), 1):
         refund = drawn(rng, pair, blow)
         tell(f"{number}/{rounds}  {blow}")

@@ -49,6 +49,7 @@ def round_trips(stack: Stack, count: int) -> list[float]:
         return [once() for _ in range(count)]
     finally:
         stack.stop("ping")
+        del stack.children["ping"]
 
 
 def once(seconds: int = 10) -> float:

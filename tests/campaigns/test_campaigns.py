@@ -25,38 +25,34 @@ from tests.campaigns.figures import percentile
 PROGRAM = [sys.executable, "-m", "tests.campaigns"]
 
 
-def campaign(*words: str, seconds: float) -> dict[str, Any]:
-    """Run one and return its last line; shows its progress if the test fails."""
-    done = subprocess.run([*PROGRAM, *words], cwd=BASE, capture_output=True, text=True, timeout=seconds)
+def small(*names: str, seconds: float) -> list[dict[str, Any]]:
+    """Run these in small on one stage and return their figures; shows their progress if the test fails."""
+    done = subprocess.run([*PROGRAM, "small", *names], cwd=BASE, capture_output=True, text=True, timeout=seconds)
     print(done.stderr, done.stdout)  # noqa: T201
-    figures: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    assert figures["ok"] is (done.returncode == 0)
+    figures = [json.loads(line) for line in done.stdout.splitlines()]
+    assert all(each["ok"] for each in figures) is (done.returncode == 0)
+    assert [each["name"] for each in figures] == [f"small {name}" for name in names]
     return figures
 
 
 def test_every_process_may_be_killed_and_each_refund_is_paid_once() -> None:
     """AP-D3, AP-P6, AP-U1, RL-11: SIGKILL at every point and at random; one effect, nothing lost, all complete."""
-    figures = campaign("prove", "kill", "--rounds", "20", "--seed", "2", "--hasten", seconds=580)
+    (figures,) = small("kill", seconds=580)
     assert figures["ok"] and figures["rounds"] == 20
     assert figures["duplicate_effects_keyed"] == figures["unfinished"] == figures["lost_decisions"] == 0
 
 
-def test_of_two_at_the_same_instant_one_wins_and_nobody_is_stuck() -> None:
-    """AP-D1, AP-D16, DS-1, AZ-4, AU-3: races over HTTP, then decide, step, cancel and expire on the same few runs."""
-    figures = campaign("prove", "race", "--rounds", "30", "--seed", "1", seconds=400)
-    assert figures["ok"] and figures["rounds"] == 30
-    assert figures["double_winners"] == figures["stuck_quorums"] == figures["deadlocks"] == 0
-
-
-def test_few_idle_runs_are_measured() -> None:
-    """The figures are there; whether they are good is for a quiet machine to say."""
-    figures = campaign("bench", "idle", "--runs", "5", "--period", "2", seconds=200)
-    assert figures["runs"] >= 5 and 0 < figures["rss_mb"] < 700 and figures["cpu_percent"] > 0
-
-
-def test_few_decisions_are_measured() -> None:
-    figures = campaign("bench", "decide", "--rounds", "5", seconds=200)
-    assert figures["n"] == 5 and 0 < figures["p50_ms"] <= figures["p95_ms"] and figures["celery_p50_ms"] > 0
+def test_the_other_campaigns_hold_in_small() -> None:
+    """AP-D1, AP-D16, DS-1, AZ-4, AU-3: races over HTTP, then decide, step, cancel and expire on the same few runs.
+    AP-E1, AP-E2, AP-E4, AP-E7, AP-E8, AP-E9, AP-X1, AP-X2: our own tools, in the shapes that published ones have.
+    Whether the figures of the benchmarks are good is for a quiet machine to say."""
+    decide, idle, race, tools = small("decide", "idle", "race", "tools", seconds=580)
+    assert decide["n"] == 5 and 0 < decide["p50_ms"] <= decide["p95_ms"] and decide["celery_p50_ms"] > 0
+    assert idle["runs"] >= 5 and 0 < idle["rss_mb"] < 700 and idle["cpu_percent"] > 0
+    assert race["ok"] and race["rounds"] == 30
+    assert race["double_winners"] == race["stuck_quorums"] == race["deadlocks"] == 0
+    assert tools["ok"] and (tools["admitted"], tools["calls"], tools["exact"]) == (10, 11, 11)
+    assert tools["invalid_edits"] == tools["refused_edits_at_field"] == 10
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
+from io import StringIO
 from pathlib import Path
 from typing import Any, Final
 
 import yaml
+from django.core.management import call_command
 
 from approvals.approvals import Approval
 from approvals.edits import Tool, secrets
@@ -68,14 +70,16 @@ def _is_whole(told: Counter[str], offered: int, calls: int) -> bool:
 def _hold_everything(stage: Stage) -> None:
     file = stage.home / "holds-everything.yaml"
     file.write_text(yaml.safe_dump(POLICY), "utf-8")
-    stage.manage("policy", "load", str(file), "--workspace", WORKSPACE, "--by", OPERATOR)
+    call_command("policy", "load", str(file), workspace=WORKSPACE, by=OPERATOR, stdout=StringIO())
 
 
 def _admit(stage: Stage, place: Path, server: str) -> int:
     """Take a server's tools in; how many were."""
     file = next(file for file in place.glob("*.json") if file.stem == server or _names(file) == server)
     base = f"http://{stage.recorder.address}/{server}"
-    said = stage.manage("tools", "import", str(file), "--url", base, "--effect", "keyed", "--workspace", WORKSPACE)
+    out = StringIO()
+    call_command("tools", "import", str(file), url=base, effect="keyed", workspace=WORKSPACE, stdout=out)
+    said = out.getvalue()
     tell(f"{server}: {said.splitlines()[0] if said else 'nothing was taken in'}")
     return int(said.split()[0]) if said[:1].isdigit() else 0
 
