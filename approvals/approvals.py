@@ -251,9 +251,12 @@ def _expire(approval: Approval) -> bool:
         return settle(approval, Approval.Status.EXPIRED, by="system", message="Nobody decided in time.", where=late)
 
 
-def cancel_open(workspace_id: UUID, chain: str, *, by: str, person: Person | None, reason: str) -> int:
-    """Cancel whatever a chain still asks, oldest first. Returns how many approvals ended."""
+def cancel_open(
+    workspace_id: UUID, chain: str, *, by: str, person: Person | None, reason: str, subject: str = ""
+) -> int:
+    """Cancel whatever a chain still asks, or asks about a subject, oldest first. Returns how many approvals ended."""
     pending = Approval.objects.filter(workspace_id=workspace_id, chain=chain, status="pending").order_by("pk")
+    pending = pending.filter(subject=subject) if subject else pending
     # All are locked before the first is settled: settling locks the run, and whoever holds a run locks no open
     # approval.
     locked = list(pending.select_for_update())

@@ -246,11 +246,14 @@ def report(
     approvals.report(workspace_id, chain, subject, outcome, note=note, checkpoint_mac=checkpoint_mac)
 
 
-def withdraw(workspace_id: UUID, chain: str, *, by: str, person_id: UUID | None = None, reason: str) -> int:
-    """Cancel all that a chain still asks. Before its run is touched: the lock order is approval, then run."""
+def withdraw(
+    workspace_id: UUID, chain: str, *, by: str, person_id: UUID | None = None, reason: str, subject: str = ""
+) -> int:
+    """Cancel all that a chain still asks, or only what it asks about one subject. Before its run is touched: the lock
+    order is approval, then run."""
     person = Person.objects.filter(pk=person_id).first() if person_id else None
     with rows.within(workspace_id):
-        return approvals.cancel_open(workspace_id, chain, by=by, person=person, reason=reason)
+        return approvals.cancel_open(workspace_id, chain, by=by, person=person, reason=reason, subject=subject)
 
 
 def expire_due(limit: int = 100) -> int:

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from datetime import datetime, timedelta
+from typing import Any, Final
 from uuid import UUID
 
 from django.db import models
 
 from approvals import rows
 from approvals.ledger import canonical, sealing
+from runtime import tools
+
+GRACE: Final = 5
+"""Seconds that an attempt's deadline in the database lies behind the tool's own time-out."""
+MARGIN: Final = 5
+"""Seconds more before a call that may have arrived is taken for one that will not arrive any more."""
+
+
+NOTHING_HAPPENED: Final = frozenset({tools.NOT_SENT, tools.FAILED_BEFORE})
+"""The ends of a sending after which nothing can have happened."""
 
 
 class Attempt(rows.Row):
@@ -42,6 +53,12 @@ def answer_of(attempt: Attempt) -> dict[str, Any]:
     clear = sealing.unseal(attempt.workspace_id, bytes(attempt.answer), place=_answer_place(attempt.pk))
     answer: dict[str, Any] = json.loads(clear)
     return answer
+
+
+def quiet_at(call_id: UUID) -> datetime:
+    """When no sending of this call can arrive any more: the last deadline of all of them, and a margin."""
+    last = Attempt.objects.filter(call_id=call_id).aggregate(last=models.Max("send_deadline"))["last"]
+    return (last or rows.now()) + timedelta(seconds=MARGIN)
 
 
 def _answer_place(attempt_id: UUID) -> str:

@@ -12,6 +12,7 @@ from approvals import rows
 from approvals.ledger import canonical, sealing
 from runtime import hints
 from runtime.agents.agent import CallResult
+from runtime.attempts import NOTHING_HAPPENED
 from runtime.attempts import Attempt as Attempt
 from runtime.attempts import answer_of as answer_of
 from runtime.definitions import Tool
@@ -25,7 +26,8 @@ class Call(rows.Row):
     ``args`` are the bytes as proposed, and from the moment they are sent those that were approved. ``digest`` names
     the action that may run; ``attempt_id`` is the attempt that counts; ``consumed_seq`` the step that was given the
     result. ``retries`` counts the tries that ended without an effect or an answer, ``lookups`` the times it was looked
-    up, and ``due_at`` is when the machine looks at it again.
+    up, and ``due_at`` is when the machine looks at it again. ``questions`` counts how often people were asked what
+    became of it, and ``question`` is the last of these approvals until its answer was carried out.
     """
 
     PREFIX = "call"
@@ -69,6 +71,8 @@ class Call(rows.Row):
     retries = models.PositiveIntegerField(default=0)
     lookups = models.PositiveIntegerField(default=0)
     due_at = models.DateTimeField(null=True)
+    questions = models.PositiveIntegerField(default=0)
+    question = models.CharField(max_length=40, blank=True)
     consumed_seq = models.PositiveBigIntegerField(null=True)
     ended_at = models.DateTimeField(null=True)
 
@@ -135,8 +139,10 @@ def unconsumed(run_id: UUID) -> list[Call]:
 def result_of(call: Call) -> CallResult:
     """How a call ended, as the agent is told. Raises sealing.Tampered."""
     answer: dict[str, Any] = {}
+    replayable = False
     if call.status in {"executed", "failed"} and call.attempt_id:
-        answer = answer_of(Attempt.objects.get(pk=call.attempt_id))
+        last = Attempt.objects.get(pk=call.attempt_id)
+        answer, replayable = answer_of(last), call.status == "failed" and last.outcome in NOTHING_HAPPENED
     return CallResult(
         call_id=call.public_id,
         tool=call.tool_name,
@@ -144,7 +150,13 @@ def result_of(call: Call) -> CallResult:
         status=str(call.status),
         value=answer.get("value"),
         message=answer.get("message") or message_of(call),
+        replayable=replayable,
     )
+
+
+def question_of(call: Call, number: int | None = None) -> str:
+    """The subject under which people are asked what became of the call, for the so-manieth time or the last."""
+    return f"{call.public_id}:outcome:{number or call.questions}"
 
 
 def _shown(args: bytes) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from uuid import UUID
 
 from approvals import gate, rows
 from approvals.ledger import canonical, entries
-from runtime import calls, definitions, leases, outcomes, retries, tools
+from runtime import attempts, calls, definitions, leases, outcomes, retries, tools
 from runtime.attempts import Attempt
 from runtime.calls import Call
 from runtime.crashpoints import reach
@@ -49,7 +49,7 @@ class Refusal(Exception):
 def dispatch(lease: Lease, call: Call) -> None:
     """Send a cleared call, or go on with one that was sent before, and record what came of it. Raises LeaseLost or
     CancelWanted."""
-    why = retries.why_now(lease, call) if call.status == Call.Status.EXECUTING else retries.UNSENT
+    why = retries.why_now(lease, call) if call.status == Call.Status.EXECUTING else _first(call)
     intent = _intend(lease, call, why) if why else None
     if intent is None:
         return
@@ -60,6 +60,11 @@ def dispatch(lease: Lease, call: Call) -> None:
         retries.put_off(lease, call, promise.wait(call.retries), attempt=intent.attempt, answer=answer)
     else:
         outcomes.settle(lease, call, intent.attempt, intent.tool.effect, answer)
+
+
+def _first(call: Call) -> str:
+    """Why a cleared call may be sent: it never was or, if it was, somebody wants it sent again."""
+    return retries.CHOSEN if call.attempt_id else retries.UNSENT
 
 
 # Intent
@@ -117,7 +122,7 @@ def _write_intent(lease: Lease, call: Call, attempt: Attempt, tool: Tool, args: 
     leases.prove(lease)
     attempt.number = Attempt.objects.filter(call=call).count() + 1 if call.attempt_id else 1
     attempt.args_digest = canonical.sha256_hex(args)
-    attempt.send_deadline = leases.Later(tool.timeout + retries.GRACE)
+    attempt.send_deadline = leases.Later(tool.timeout + attempts.GRACE)
     _take(call, attempt, args)
     attempt.save(force_insert=True)
     body = {"subject": call.public_id, "attempt": attempt.number, "attempt_id": attempt.public_id, "key": call.key}
@@ -161,7 +166,7 @@ def _refuse(lease: Lease, call: Call, why: str) -> None:
 def _send(lease: Lease, intent: Intent) -> tools.Answer:
     tool = intent.tool
     secret = definitions.signing_secret(tool) if tool.kind == Tool.Kind.HTTP else b""
-    lease.renew_until = intent.started + tool.timeout + 2 * retries.GRACE
+    lease.renew_until = intent.started + tool.timeout + 2 * attempts.GRACE
     reach("send.before")
     if not lease.valid:
         return tools.Answer(tools.NOT_SENT, note="The lease was lost before it was sent.")

@@ -18,7 +18,20 @@ from django.db.models import F
 
 from approvals import gate, rows
 from approvals.ledger import canonical, entries, keys, sealing
-from runtime import calls, checkpoints, dispatch, hints, leases, outcomes, processes, proposals, runs, snapshots, state
+from runtime import (
+    calls,
+    checkpoints,
+    dispatch,
+    hints,
+    leases,
+    outcomes,
+    processes,
+    proposals,
+    runs,
+    snapshots,
+    state,
+    unknowns,
+)
 from runtime.agents import agent as agents
 from runtime.calls import Call
 from runtime.checkpoints import Checkpoint
@@ -74,6 +87,8 @@ def _go_or_end(lease: Lease) -> None:
         _stop(lease, to="parked", code="unreadable", reason=str(fault))
     except agents.Unusable as fault:
         _stop(lease, to="parked", code="unusable", reason=str(fault))
+    except unknowns.Unaskable as fault:
+        _stop(lease, to="parked", code="outcome_unknown", reason=str(fault))
     except (agents.BadStep, state.NotState) as fault:
         _stop(lease, to="failed", code="bad_step", reason=str(fault))
     except _AgentRaised as fault:
@@ -117,10 +132,10 @@ class Turn:
         if to_send:
             dispatch.dispatch(self.lease, to_send[0])
             return True
-        if any(call.status == "executing" for call in waiting):
+        if any(unknowns.attend(self.lease, call) for call in waiting if call.status == "unknown" and self._due(call)):
+            return True
+        if any(call.status in {"executing", "unknown"} and not self._due(call) for call in waiting):
             return self._sleep()
-        if any(call.status == "unknown" for call in waiting):
-            return self._park_unknown()
         if any(call.status in calls.OPEN for call in waiting):
             return self._suspend()
         if self.steps >= STEPS or time.monotonic() - self.began > SECONDS:
@@ -174,13 +189,6 @@ class Turn:
     def _sleep(self) -> bool:
         with rows.within(self.lease.workspace_id):
             return leases.sleep(self.lease, pokes=self.lease.pokes) is None
-
-    def _park_unknown(self) -> bool:
-        reason = (
-            "A call was sent and nobody knows what came of it, because its sender ended before an answer was recorded."
-        )
-        _stop(self.lease, to="parked", code="outcome_unknown", reason=reason)
-        return False
 
     # A step
 

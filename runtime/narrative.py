@@ -153,7 +153,7 @@ class Narrative:
         if run.status == "completed":
             yield Event("run.completed", run.ended_at, tone="good")
         elif run.status in {"suspended_approval", "requires_action"}:
-            waiting = [use for use in self.uses.values() if use.call.status == "held"]
+            waiting = [use for use in self.uses.values() if use.call.status in {"held", "unknown"}]
             yield Event("now.waiting", None, tone="wait", uses=waiting)
         elif run.status in {"ready", "in_progress"}:
             yield Event("now.working", None, tone="wait")

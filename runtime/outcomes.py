@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Callable
 from functools import partial
 from typing import Final
 from uuid import UUID
@@ -39,12 +40,19 @@ def settle(lease: Lease, call: Call, attempt: Attempt, effect: str, answer: tool
     """Commit what came of it; as evidence where somebody else has the run by now."""
     if answer.outcome == tools.LOST and effect != "pure":
         _unknown(lease, call, answer.note)
-        return
+    else:
+        record(lease, call, attempt, answer)
+
+
+def record(
+    lease: Lease, call: Call, attempt: Attempt, answer: tools.Answer, also: Callable[[], None] = lambda: None
+) -> None:
+    """Commit the end of a call, with its checkpoint; ``also`` writes more in the same transaction."""
     reach("result.before")
     result = _result(lease, call, attempt, answer)
     landed = partial(checkpoints.committed, lease.run_id, result.seq, result.attempt_id)
     try:
-        leases.durably(lease, partial(_commit_result, lease, call, attempt, answer, result), landed)
+        leases.durably(lease, partial(_commit_result, lease, call, attempt, answer, result, also), landed)
     except leases.LeaseLost:
         _keep_evidence(lease, call, attempt, answer)
         raise
@@ -60,7 +68,12 @@ def _result(lease: Lease, call: Call, attempt: Attempt, answer: tools.Answer) ->
 
 
 def _commit_result(
-    lease: Lease, call: Call, attempt: Attempt, answer: tools.Answer, result: checkpoints.Checkpoint
+    lease: Lease,
+    call: Call,
+    attempt: Attempt,
+    answer: tools.Answer,
+    result: checkpoints.Checkpoint,
+    also: Callable[[], None],
 ) -> None:
     to = _BECOMES.get(answer.outcome, "failed")
     with rows.within(lease.workspace_id):
@@ -68,9 +81,10 @@ def _commit_result(
         report(lease, call, to, answer.note, bytes(result.mac).hex())
         leases.move_head(lease, result, obey_cancel=False)
         ours = Q(attempt_id=attempt.pk)
-        if not rows.move(Call, call.pk, frm="executing", to=to, where=ours, ended_at=rows.Now()):
+        if not rows.move(Call, call.pk, frm={"executing", "unknown"}, to=to, where=ours, ended_at=rows.Now()):
             raise leases.LeaseLost(f"{call.public_id} was settled by somebody else.")
         end_attempt(attempt, answer)
+        also()
 
 
 def report(lease: Lease, call: Call, outcome: str, note: str, checkpoint_mac: str = "") -> None:
@@ -113,7 +127,7 @@ def write_end(lease: Lease, call: Call, note: str) -> None:
     """End, in an open transaction, a call that was sent before and is not sent again: it failed if nothing can have
     happened, else nobody knows."""
     last = counting(call)
-    if last.outcome not in {tools.NOT_SENT, tools.FAILED_BEFORE}:
+    if last.outcome not in attempts.NOTHING_HAPPENED:
         write_unknown(lease, call, note)
         return
     report(lease, call, "failed", f"It was not sent again. {note}")
@@ -126,7 +140,9 @@ def write_unknown(lease: Lease, call: Call, note: str) -> None:
     report(lease, call, "unknown", note)
     leases.prove(lease, obey_cancel=False)
     attempt_id = Call.objects.values_list("attempt_id", flat=True).get(pk=call.pk)
-    if rows.move(Call, call.pk, frm="executing", to="unknown", where=Q(attempt_id=attempt_id)):
+    # People are asked once nothing of it can arrive any more.
+    quiet = attempts.quiet_at(call.pk)
+    if rows.move(Call, call.pk, frm="executing", to="unknown", where=Q(attempt_id=attempt_id), due_at=quiet):
         Attempt.objects.filter(call=call, outcome="").update(outcome=tools.LOST, note=note, ended_at=rows.Now())
 
 
@@ -164,10 +180,19 @@ class _OvertakenAttempt(Exception):
     pass
 
 
+class _AskedMeanwhile(Exception):
+    """People were asked after the open questions had been looked for, and before the run was locked."""
+
+
 def _commit_evidence(lease: Lease, call: Call, attempt: Attempt, answer: tools.Answer) -> None:
     try:
-        with rows.within(lease.workspace_id):
-            _settle_late(lease, call, attempt, answer)
+        while True:
+            try:
+                with rows.within(lease.workspace_id):
+                    _settle_late(lease, call, attempt, answer)
+                return
+            except _AskedMeanwhile:
+                continue
     except _OvertakenAttempt:
         with rows.within(lease.workspace_id):
             _end_late(lease, call, attempt, answer, counted=False)
@@ -178,11 +203,26 @@ def _settle_late(lease: Lease, call: Call, attempt: Attempt, answer: tools.Answe
     if to is None:
         raise _OvertakenAttempt
     report(lease, call, to, f"It was reported late. {answer.note}".strip())
+    _withdraw_question(lease, call)
     calls.poke(lease.workspace_id, lease.run_id, parked_for="outcome_unknown")
+    if _question_is_open(lease, call):
+        raise _AskedMeanwhile
     ours = Q(attempt_id=attempt.pk)
     if not rows.move(Call, call.pk, frm={"executing", "unknown"}, to=to, where=ours, ended_at=rows.Now()):
         raise _OvertakenAttempt
     _end_late(lease, call, attempt, answer, counted=True)
+
+
+def _withdraw_question(lease: Lease, call: Call) -> None:
+    """People need not say any more what became of it. Before the run is locked: the one order of locks."""
+    subject = calls.question_of(Call.objects.get(pk=call.pk))
+    told = "The tool's own answer came, late."
+    gate.withdraw(lease.workspace_id, lease.public_id, by="system", reason=told, subject=subject)
+
+
+def _question_is_open(lease: Lease, call: Call) -> bool:
+    subject = calls.question_of(Call.objects.get(pk=call.pk))
+    return bool(gate.open_among(lease.workspace_id, [subject]))
 
 
 def _end_late(lease: Lease, call: Call, attempt: Attempt, answer: tools.Answer, *, counted: bool) -> None:

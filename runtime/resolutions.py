@@ -83,4 +83,12 @@ def _told(resolution: gate.Resolution, call_id: UUID) -> dict[str, Any]:
     return sets | {"ended_at": rows.Now()}
 
 
-_WAYS: Final[dict[str, Callable[[gate.Resolution, UUID], None]]] = {"call": _call}
+# A call of unknown outcome
+
+
+def _outcome(resolution: gate.Resolution, run_id: UUID) -> None:
+    """Only the wake: what was chosen takes effect when a worker has proved it (`runtime.unknowns`)."""
+    wake(resolution, run_id, cancel=_ends_run(resolution))
+
+
+_WAYS: Final[dict[str, Callable[[gate.Resolution, UUID], None]]] = {"call": _call, "outcome": _outcome}

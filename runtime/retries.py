@@ -6,43 +6,31 @@ its key and its place in ``executing``; its run sleeps without a worker, and eve
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from typing import Any, Final
 
-from django.db.models import Max, Min
+from django.db.models import Min
 
 from approvals import rows
 from approvals.ledger import entries
-from runtime import calls, definitions, leases, lookups, outcomes, tools
+from runtime import attempts, calls, definitions, leases, lookups, outcomes, tools
 from runtime.attempts import Attempt
 from runtime.calls import Call
 from runtime.definitions import Tool
 from runtime.leases import Lease
 
-GRACE: Final = 5
-"""Seconds that an attempt's deadline in the database lies behind the tool's own time-out."""
-MARGIN: Final = 5
-"""Seconds more before a call that may have arrived is taken for one that will not arrive any more."""
 LOOKS: Final = 3
 """How often, for each try that a tool may have, its lookup may be asked before nobody knows."""
-
-NOTHING: Final = frozenset({tools.NOT_SENT, tools.FAILED_BEFORE})
-"""The ends of a sending after which nothing can have happened."""
 
 # Why a call that was sent before may be sent now.
 UNSENT: Final = "unsent"
 REPEATABLE: Final = "repeatable"
 ABSENT: Final = "absent"
+CHOSEN: Final = "chosen"
 
 
 # Questions
-
-
-def quiet_at(call: Call) -> datetime:
-    """When no sending of this call can arrive any more: the last deadline of all of them, and a margin."""
-    last = Attempt.objects.filter(call=call).aggregate(last=Max("send_deadline"))["last"]
-    return (last or rows.now()) + timedelta(seconds=MARGIN)
 
 
 def key_is_known(call: Call, tool: Tool) -> bool:
@@ -51,7 +39,7 @@ def key_is_known(call: Call, tool: Tool) -> bool:
     first = Attempt.objects.filter(call=call).aggregate(first=Min("created_at"))["first"]
     if promise.effect != "keyed" or first is None:
         return True
-    ends = rows.now() + timedelta(seconds=promise.seconds + GRACE)
+    ends = rows.now() + timedelta(seconds=promise.seconds + attempts.GRACE)
     return bool(ends < first + timedelta(seconds=promise.key_seconds))
 
 
@@ -63,7 +51,7 @@ def why_now(lease: Lease, call: Call) -> str:
     with rows.within(lease.workspace_id):
         last = outcomes.counting(call)
         tool = call.tool
-        if last.outcome in NOTHING:
+        if last.outcome in attempts.NOTHING_HAPPENED:
             return UNSENT
         if tool is None or not definitions.genuine(tool) or (tool.promise.safe and key_is_known(call, tool)):
             return REPEATABLE
@@ -83,7 +71,7 @@ def _after(lease: Lease, call: Call, last: Attempt, tool: Tool, seen: lookups.Si
         return ""
     if seen.verdict == lookups.ABSENT:
         with rows.within(lease.workspace_id):
-            left = (quiet_at(call) - rows.now()).total_seconds()
+            left = (attempts.quiet_at(call.pk) - rows.now()).total_seconds()
         if left > 0:
             put_off(lease, call, left, looked=True)
             return ""

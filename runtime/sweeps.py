@@ -125,13 +125,14 @@ def repair() -> int:
     suspended = set(Run.objects.filter(status="suspended_approval").values_list("pk", flat=True))
     listed = Call.objects.filter(status="held").values_list("workspace_id", "pk", "run_id")
     held = [Held(*row) for row in listed.iterator()]
-    stuck = suspended - {each.run_id for each in held}
+    unknown = Call.objects.filter(status="unknown", consumed_seq=None).values_list("run_id", flat=True)
+    stuck = suspended - {each.run_id for each in held} - set(unknown)
     return _wake(stuck) + _hear_what_was_decided(held) + _withdraw_for_ended_runs(held)
 
 
 def _wake(stuck: set[UUID]) -> int:
     """Wake runs that wait for nothing."""
-    waiting = Call.objects.filter(run_id=OuterRef("pk"), consumed_seq=None, status="held")
+    waiting = Call.objects.filter(run_id=OuterRef("pk"), consumed_seq=None, status__in=["held", "unknown"])
     found = list(Run.objects.filter(~Exists(waiting), pk__in=list(stuck)[:1000], status="suspended_approval"))
     for run in found:
         log.error("%s waits for people, and nothing of it is open: it is woken", run.public_id)

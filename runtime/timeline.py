@@ -31,7 +31,8 @@ class Moment:
 
 @dataclass(frozen=True)
 class Sent:
-    """A call and how often it was sent. ``outcomes`` are those of its attempts, in order; an empty one is not known."""
+    """A call and how often it was sent. ``outcomes`` are those of its attempts, in order; an empty one is not known.
+    ``settled``: people were asked what had become of it, and may have had it sent again."""
 
     call: str
     tool: str
@@ -39,6 +40,7 @@ class Sent:
     status: str
     key: str
     outcomes: tuple[str, ...]
+    settled: bool = False
 
 
 # Questions
@@ -92,7 +94,8 @@ def sendings(run: Run) -> list[Sent]:
 def _sent(call: Call) -> Sent:
     attempts = sorted(call.attempts.all(), key=lambda attempt: attempt.number)
     outcomes = tuple(attempt.outcome for attempt in attempts)
-    return Sent(call.public_id, call.tool_name, call.effect, str(call.status), call.key, outcomes)
+    settled = call.questions > 0
+    return Sent(call.public_id, call.tool_name, call.effect, str(call.status), call.key, outcomes, settled)
 
 
 def doubts(run: Run) -> list[str]:
@@ -105,7 +108,8 @@ def doubts(run: Run) -> list[str]:
         executed = each.outcomes.count("executed")
         if executed > 1 and each.effect not in {"pure", "keyed", "natural"}:
             found.append(f"{each.call}: executed {executed} times, and {each.tool} is not safe to repeat.")
-        if each.outcomes and each.status in {"proposed", "held", "answered", "expired", "cancelled"}:
+        unsent = {"proposed", "held", "answered", "expired", "cancelled"}
+        if each.outcomes and not each.settled and each.status in unsent:
             found.append(f"{each.call}: sent, though it is {each.status}.")
         if each.status == "executed" and not executed:
             found.append(f"{each.call}: executed, with no attempt that says so.")

@@ -23,7 +23,8 @@ class CallResult:
     proposed.
 
     ``status`` is executed, failed, refused, answered, expired or cancelled; ``value`` is what the tool returned, and
-    ``message`` what a person or policy said, or why it failed. Each result is given to exactly one step.
+    ``message`` what a person or policy said, or why it failed. ``replayable``: it failed, and certainly before it had
+    any effect. Each result is given to exactly one step.
     """
 
     call_id: str
@@ -32,6 +33,7 @@ class CallResult:
     status: str
     value: Any = None
     message: str = ""
+    replayable: bool = False
 
 
 @dataclass(frozen=True)

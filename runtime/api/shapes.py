@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Final
 
 from ninja import Field, Schema
 
 from approvals import gate
 from approvals.ledger import canonical
 from approvals.ledger.sealing import Tampered
-from runtime import calls, checkpoints, definitions, runs, timeline
+from runtime import calls, checkpoints, definitions, runs, timeline, tools
 from runtime.calls import Call
 from runtime.checkpoints import Checkpoint
 from runtime.runs import Run
@@ -69,6 +69,10 @@ class CallOut(Schema):
     message: str
     value: Any = None
     attempts: int
+    outcome: str | None = Field(
+        description="How its last sending ended: executed, failed_before_effect, failed_after_effect, no_answer or "
+        "not_sent. Only what failed before its effect can be proposed again without doing anything twice."
+    )
     idempotency_key: str
 
 
@@ -122,7 +126,8 @@ class Timeline(Schema):
 
 def run_out(run: Run) -> dict[str, Any]:
     """A run as a list tells it."""
-    held = Call.objects.filter(run=run, status="held").order_by("step", "idx") if run.status not in runs.FINAL else []
+    asked = Call.objects.filter(run=run, status__in=["held", "unknown"], consumed_seq=None).order_by("step", "idx")
+    asked = asked if run.status not in runs.FINAL else asked.none()
     return {
         "run_id": run.public_id,
         "thread_id": run.thread.public_id,
@@ -133,7 +138,7 @@ def run_out(run: Run) -> dict[str, Any]:
         "checkpoint": run.head_seq,
         "created_at": instant(run.created_at),
         "ended_at": instant(run.ended_at) if run.ended_at else None,
-        "waiting_for": [call.approval for call in held],
+        "waiting_for": [each for each in map(_asked, asked) if each],
     }
 
 
@@ -170,6 +175,11 @@ def instant(moment: datetime) -> str:
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
+def _asked(call: Call) -> str:
+    """The approval that the call waits for, if people are asked about it yet."""
+    return call.question if call.status == "unknown" else call.approval
+
+
 def _title(run: Run) -> str:
     try:
         return runs.title_of(run)
@@ -177,7 +187,17 @@ def _title(run: Run) -> str:
         return ""
 
 
+_OUTCOMES: Final = {
+    tools.EXECUTED: "executed",
+    tools.FAILED_BEFORE: "failed_before_effect",
+    tools.FAILED_AFTER: "failed_after_effect",
+    tools.LOST: "no_answer",
+    tools.NOT_SENT: "not_sent",
+}
+
+
 def _call(call: Call) -> dict[str, Any]:
+    last = call.attempts.order_by("number").last()
     try:
         result, message = calls.result_of(call), ""
         value, message = result.value, result.message
@@ -196,5 +216,6 @@ def _call(call: Call) -> dict[str, Any]:
         "message": message,
         "value": value,
         "attempts": call.attempts.count(),
+        "outcome": _OUTCOMES.get(last.outcome) if last else None,
         "idempotency_key": call.key,
     }

@@ -89,7 +89,7 @@ def _finished(proof: Proof, refund: Refund) -> None:
         proof.blame("unfinished", f"{refund.name} ({refund.blow}) is {status}. {refund.problem}")
         return
     run = refund.run
-    if not refund.keyed and run.status == "parked" and run.reason_code == "outcome_unknown":
+    if not refund.keyed and refund.is_in_doubt():
         proof.unknown_unsafe += 1
     elif run.status != "completed":
         proof.blame("unfinished", f"{refund.name} ({refund.blow}) is {run.status}: {run.reason}")

@@ -9,6 +9,7 @@ from typing import Final
 
 from django.db import connections
 
+from runtime.calls import Call
 from runtime.demo import opening
 from runtime.runs import Run
 from tests.campaigns import furniture
@@ -87,7 +88,12 @@ class Refund:
             return False
         run = self.run
         stubbornly(run.refresh_from_db)
-        return run.status in ENDS
+        return run.status in ENDS or self.is_in_doubt()
+
+    def is_in_doubt(self) -> bool:
+        """Whether people are asked what became of it."""
+        doubtful = Call.objects.filter(run=self.run, status="unknown").exclude(question="")
+        return stubbornly(doubtful.exists)
 
     def hit(self, blow: str) -> None:
         """Note what happened to it, and when."""

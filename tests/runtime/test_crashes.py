@@ -76,11 +76,12 @@ def test_an_unsafe_call_is_sent_at_most_once_wherever_its_worker_is_killed(desk:
     decide(desk, run)
     assert work_and_die(run, point)
     let_it_run_out(run)
-    desk.work(run)
+    desk.wait_out(run)
     unknown = point in NOBODY_KNOWS
-    assert run.status == ("parked" if unknown else "completed")
+    assert run.status == ("suspended_approval" if unknown else "completed")
     assert effects() == ([] if point in {"intent.after", "send.before"} else [7])
-    assert Approval.objects.get().outcome == ("unknown" if unknown else "executed")
+    assert Approval.objects.get(kind="call").outcome == ("unknown" if unknown else "executed")
+    assert Approval.objects.filter(kind="outcome").count() == unknown
     assert timeline.doubts(run) == []
 
 
@@ -120,10 +121,10 @@ def test_a_worker_that_sleeps_before_sending_wakes_up_too_late(desk: Desk) -> No
     decide(desk, run)
     child = work_and_stop(run, "send.before")
     threading.Event().wait(1.2)
-    assert desk.work(run).status == "parked"
+    assert desk.wait_out(run).status == "suspended_approval"
     wake(child)
     run.refresh_from_db()
-    assert (run.status, run.reason_code) == ("parked", "outcome_unknown") and effects() == []
+    assert run.status == "suspended_approval" and desk.calls(run)[0].status == "unknown" and effects() == []
 
 
 def test_a_worker_that_sleeps_after_sending_brings_the_truth(desk: Desk) -> None:
@@ -132,10 +133,11 @@ def test_a_worker_that_sleeps_after_sending_brings_the_truth(desk: Desk) -> None
     decide(desk, run)
     child = work_and_stop(run, "send.after")
     threading.Event().wait(1.2)
-    assert desk.work(run).status == "parked"
+    assert desk.wait_out(run).status == "suspended_approval"
     wake(child)
     assert desk.work(run).status == "completed" and effects() == [7]
-    assert Approval.objects.get().outcome == "executed" and timeline.doubts(run) == []
+    assert Approval.objects.get(kind="call").outcome == "executed" and timeline.doubts(run) == []
+    assert Approval.objects.get(kind="outcome").status == "cancelled"
 
 
 def test_a_worker_that_sleeps_after_sending_and_is_overtaken_has_one_effect(desk: Desk) -> None:

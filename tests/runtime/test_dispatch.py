@@ -11,7 +11,7 @@ import pytest
 from approvals import people, policies
 from approvals.approvals import Approval
 from approvals.ledger import canonical, entries
-from runtime import calls, definitions, dispatch, leases, loop, promises, retries, tools
+from runtime import attempts, calls, definitions, dispatch, leases, loop, promises, retries, tools
 from runtime.calls import Attempt, Call
 from runtime.definitions import Tool
 from runtime.runs import Run
@@ -156,25 +156,26 @@ def test_what_is_sent_again_depends_on_what_the_tool_promises(
     run = desk.wait_out(desk.begin([call(f"free.{effect}")]))
     again = outcome == tools.NOT_SENT or effect in tools.SAFE_TO_REPEAT
     assert len(seen) == (2 if again else 1) and len(set(seen)) == 1
-    assert run.status == ("completed" if again else "parked")
+    assert run.status == ("completed" if again else "suspended_approval")
     assert desk.calls(run)[0].status == ("executed" if again else "unknown")
 
 
 def test_it_is_not_sent_for_ever(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tools, "send", lambda *_: Answer(tools.LOST, note="No answer."))
     run = desk.wait_out(desk.begin([call("free.keyed")]))
-    assert (run.status, Attempt.objects.count()) == ("parked", promises.TRIES)
+    assert (run.status, Attempt.objects.count()) == ("suspended_approval", promises.TRIES)
     assert [each.outcome for each in Attempt.objects.order_by("number")] == ["lost"] * 3
 
 
-def test_an_unknown_outcome_parks_the_run_and_shows_on_the_approval(
+def test_an_unknown_outcome_holds_the_run_and_shows_on_the_approval(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """DU-S9: it says neither success nor failure, and the agent takes no step."""
     run, held = approved(desk)
     monkeypatch.setattr(tools, "send", lambda *_: Answer(tools.LOST, note="No answer."))
     desk.work(run)
-    assert (run.status, run.reason_code) == ("parked", "outcome_unknown")
+    assert run.status == "sleeping" and desk.results(run) == []
+    assert desk.wait_out(run).status == "suspended_approval" and desk.results(run) == []
     assert Approval.objects.get(subject=held.public_id).outcome == "unknown"
 
 
@@ -183,11 +184,11 @@ def test_a_sender_that_died_is_followed_by_what_the_tool_promises(desk: Desk, ef
     """DU-C4, DU-L18: the lease runs out between intent and result."""
     run = desk.start([call(f"free.{effect}")])
     die_after_intent(desk, run)
-    desk.work(run)
+    desk.wait_out(run)
     repeatable = effect in tools.SAFE_TO_REPEAT
-    assert run.status == ("completed" if repeatable else "parked")
-    attempts = list(Attempt.objects.order_by("number").values_list("outcome", flat=True))
-    assert attempts == (["lost", "executed"] if repeatable else ["lost"])
+    assert run.status == ("completed" if repeatable else "suspended_approval")
+    ends = list(Attempt.objects.order_by("number").values_list("outcome", flat=True))
+    assert ends == (["lost", "executed"] if repeatable else ["lost"])
     assert len(sent()) == (1 if repeatable else 0)
 
 
@@ -293,4 +294,4 @@ def test_a_tool_says_in_its_definition_how_long_it_may_take(desk: Desk) -> None:
     desk.work(run)
     attempt = Attempt.objects.get()
     seconds = (attempt.send_deadline - attempt.created_at).total_seconds()
-    assert 10 <= seconds - retries.GRACE < 11 and Tool.objects.get(name="asked.unsafe").timeout == 10
+    assert 10 <= seconds - attempts.GRACE < 11 and Tool.objects.get(name="asked.unsafe").timeout == 10

@@ -11,7 +11,7 @@ from django.db import connection
 
 from approvals import policies, rows
 from approvals.ledger import entries
-from runtime import definitions, lookups, promises, retries, runs, sweeps, tools
+from runtime import attempts, definitions, lookups, promises, retries, runs, sweeps, tools
 from runtime.calls import Attempt, Call
 from runtime.runs import Run
 from runtime.tools import Answer
@@ -246,7 +246,7 @@ def test_what_is_absent_is_sent_again_only_after_the_last_deadline(desk: Desk, r
     let_it_run_out(run)
     assert desk.work(run).status == "sleeping" and tooling.happened("sent") == []
     due, deadline = Call.objects.get().due_at, Attempt.objects.get().send_deadline
-    assert due is not None and (due - deadline).total_seconds() >= retries.MARGIN - 0.5
+    assert due is not None and (due - deadline).total_seconds() >= attempts.MARGIN - 0.5
     assert desk.wait_out(run).status == "completed" and len(tooling.happened("done")) == 1
     assert len(register.got) == 2 and Attempt.objects.count() == 2
     intended = [each for each in entries.read(run.workspace_id, run.public_id) if each["kind"] == "call.intended"]
