@@ -11,7 +11,7 @@ from approvals import gate, people, policies, rows
 from approvals.approvals import Approval
 from approvals.decisions import Decided, Refused
 from approvals.ledger import entries
-from runtime import outcomes, runs, sweeps, timeline, unknowns
+from runtime import outcomes, runs, sweeps, timeline, tools, unknowns
 from runtime.calls import Attempt, Call
 from runtime.runs import Run
 from tests import cast as casting
@@ -166,7 +166,7 @@ def test_a_late_answer_that_comes_just_as_people_are_asked_withdraws_it_too(
     looks = iter([False])
     look = outcomes._withdraw_question
     monkeypatch.setattr(outcomes, "_withdraw_question", lambda *given: next(looks, None) is None and look(*given))
-    outcomes._keep_evidence(lease, desk.calls(run)[0], attempt, outcomes.tools.Answer("executed", 1))
+    outcomes._keep_evidence(lease, desk.calls(run)[0], attempt, tools.Answer("executed", 1))
     assert asked().status == "cancelled" and desk.calls(run)[0].status == "executed"
 
 
