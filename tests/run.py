@@ -18,25 +18,10 @@ from pathlib import Path
 
 from runtime.console import say
 from runtime.embedded import Servers
+from tests.programs import have_chromium, have_spin
 
 BASE = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
-PACKAGES = ("chromium", "fonts-noto-cjk", "fonts-noto-color-emoji")
-
-
-def have_chromium() -> bool:
-    """Chromium on the path; installed where we are root on Debian, else a line says what to install."""
-    if shutil.which("chromium"):
-        return True
-    if os.geteuid() == 0 and shutil.which("apt-get"):
-        say(f"Installing {', '.join(PACKAGES)} …")
-        quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-        for words in (["update", "-qq"], ["install", "-y", "-qq", "--no-install-recommends", *PACKAGES]):
-            subprocess.run(["apt-get", *words], stdout=subprocess.DEVNULL, env=quiet)
-        if shutil.which("chromium"):
-            return True
-    say("Chromium is missing. As root: apt-get install " + " ".join(PACKAGES))
-    return False
 
 
 def ran(name: str, *words: str, env: Mapping[str, str] | None = None) -> bool:
@@ -82,7 +67,7 @@ def look() -> bool:
 
 
 def main(*arguments: str) -> int:
-    if not have_chromium():
+    if not all([have_chromium(), have_spin()]):
         return 1
     pytest = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider"]
     if arguments:

@@ -12,6 +12,7 @@ import random
 import signal
 import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final
@@ -22,6 +23,7 @@ from tests.campaigns.stage import Stage, tell
 CAMPAIGNS: Final = {
     "prove": {
         "kill": "SIGKILL of every process, at named points and at random: everything completes, once",
+        "model": "every state of the protocol's model: no law is broken, and every mutant of it is found",
         "tools": "every recorded tool call: held, shown whole, edited in the form, sent byte for byte as approved",
         "race": "people who decide, step, cancel and expire at the same instant: one winner, nobody stuck",
     },
@@ -39,6 +41,8 @@ SMALL: Final[dict[str, dict[str, Any]]] = {
     "tools": {"cases": Path("tests/tools"), "seed": 1},
 }
 """How small each is in the suite. The recorded tools come last: they need a policy of their own."""
+ALONE: Final = frozenset({"model"})
+"""Campaigns that need no Placet: they are given None for a stage."""
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:
@@ -69,7 +73,8 @@ def main(arguments: list[str]) -> int:
     options = parse(arguments)
     signal.signal(signal.SIGTERM, _interrupt)
     try:
-        with Stage(keep_logs=options.keep_logs) as stage:
+        needed = not ALONE.issuperset(options.names)
+        with Stage(keep_logs=options.keep_logs) if needed else nullcontext() as stage:
             results = [play(stage, name, options) for name in options.names]
     except KeyboardInterrupt:
         tell("Interrupted; everything that was started is stopped.")
@@ -80,7 +85,7 @@ def main(arguments: list[str]) -> int:
     return 0 if all(results) else 1
 
 
-def play(stage: Stage, name: str, options: argparse.Namespace) -> bool:
+def play(stage: Stage | None, name: str, options: argparse.Namespace) -> bool:
     """Run one campaign on a stage and print its figures; whether it is ok."""
     small = SMALL[name] if options.verb == "small" else {}
     own = argparse.Namespace(**vars(options) | small)
