@@ -97,6 +97,11 @@ def _unaskable(asked: Asked) -> str:
             schemas.admit({"name": asked.kind, "inputSchema": {"type": "object", **whole}})
         except schemas.Inadmissible as fault:
             return f"Nobody can be asked with this schema. {fault.pointer}: {fault.message}"
+    if asked.deadline:
+        try:
+            policies.seconds(asked.deadline)
+        except policies.PolicyFault as fault:
+            return f"The deadline cannot be understood. {fault.message}"
     if asked.team and not Team.objects.filter(workspace_id=asked.workspace_id, slug=asked.team).exists():
         return f"The workspace has no team {asked.team}."
     return ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
@@ -71,6 +71,8 @@ class ToolFacts:
     summary: str = ""
     effect: str = "unsafe"
     risk: str | None = None
+    response_schema: dict[str, Any] = field(default_factory=dict)
+    """What the tool says that it gives: an answer in its place is held to it."""
 
 
 @dataclass(frozen=True)
@@ -172,6 +174,7 @@ def _ask(judgement: Judgement, checkpoint_mac: str, by: str) -> Held:
         args=proposal.args,
         context=proposal.context,
         opinion=judgement.opinion,
+        response_schema=tool.response_schema,
     )
     approval = approvals.open_approval(question, checkpoint_mac=checkpoint_mac, by=by)
     first = revisions.current_revision(approval)

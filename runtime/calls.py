@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 from uuid import UUID
 
 from django.db import connection, models
 
-from approvals import rows
+from approvals import gate, rows
 from approvals.ledger import canonical, sealing
 from runtime import hints
 from runtime.agents.agent import CallResult
@@ -18,10 +19,12 @@ from runtime.attempts import answer_of as answer_of
 from runtime.definitions import Tool
 from runtime.runs import Run
 
+log = logging.getLogger(__name__)
+
 
 class Call(rows.Row):
-    """One proposed use of a tool: ``idx`` is its place in the step that proposed it, ``key`` its idempotency key for
-    ever.
+    """One proposed use of a tool, or a question to people, which has none: ``idx`` is its place in the step that
+    proposed it, ``key`` its idempotency key for ever.
 
     ``args`` are the bytes as proposed, and from the moment they are sent those that were approved. ``digest`` names
     the action that may run; ``attempt_id`` is the attempt that counts; ``consumed_seq`` the step that was given the
@@ -31,6 +34,10 @@ class Call(rows.Row):
     """
 
     PREFIX = "call"
+
+    class Kind(models.TextChoices):
+        CALL = "call"
+        QUESTION = "question"
 
     class Status(models.TextChoices):
         PROPOSED = "proposed"
@@ -56,6 +63,7 @@ class Call(rows.Row):
     run = models.ForeignKey(Run, models.PROTECT, related_name="calls", db_constraint=False)
     step = models.PositiveBigIntegerField()
     idx = models.PositiveIntegerField()
+    kind = models.CharField(max_length=8, choices=Kind.choices, default=Kind.CALL)
     tool = models.ForeignKey(Tool, models.PROTECT, null=True, related_name="+", db_constraint=False)
     tool_name = models.CharField(max_length=200)
     effect = models.CharField(max_length=12)
@@ -108,6 +116,13 @@ class Call(rows.Row):
     def __str__(self) -> str:
         return self.public_id
 
+    @property
+    def subject(self) -> str:
+        """What people are asked about it is asked under this name."""
+        if self.kind == Call.Kind.CALL:
+            return self.public_id
+        return f"{rows.public_id(Run.PREFIX, self.run_id)}:{self.kind}:{self.step}:{self.idx}"
+
 
 OPEN: Final = frozenset({"proposed", "held", "cleared", "executing", "unknown"})
 FINAL: Final = frozenset({"executed", "failed", "refused", "answered", "expired", "cancelled"})
@@ -138,6 +153,8 @@ def unconsumed(run_id: UUID) -> list[Call]:
 
 def result_of(call: Call) -> CallResult:
     """How a call ended, as the agent is told. Raises sealing.Tampered."""
+    if call.status == Call.Status.ANSWERED:
+        return _answered(call)
     answer: dict[str, Any] = {}
     replayable = False
     if call.status in {"executed", "failed"} and call.attempt_id:
@@ -157,6 +174,19 @@ def result_of(call: Call) -> CallResult:
 def question_of(call: Call, number: int | None = None) -> str:
     """The subject under which people are asked what became of the call, for the so-manieth time or the last."""
     return f"{call.public_id}:outcome:{number or call.questions}"
+
+
+def _answered(call: Call) -> CallResult:
+    """What a person gave in the tool's place. An answer that cannot be proved is none: the agent is told so."""
+    facts = (call.public_id, call.tool_name, _shown(args_of(call)))
+    said = gate.answer(call.workspace_id, call.subject)
+    if isinstance(said, gate.NotCleared) or said.response is None:
+        why = said.message if isinstance(said, gate.NotCleared) else "It was answered without a response."
+        log.error("%s was answered, and the answer does not count: %s", call.public_id, why)
+        return CallResult(*facts, status="refused", message=why)
+    return CallResult(
+        *facts, status="answered", value=canonical.parse(said.response), message=said.message, by=said.by_name
+    )
 
 
 def _shown(args: bytes) -> dict[str, Any]:
@@ -195,20 +225,22 @@ _POKE = """
                 OR (status = 'parked' AND reason_code = %(parked_for)s)
             THEN 'ready' ELSE status END,
         wake_at = CASE WHEN status = 'in_progress' THEN wake_at ELSE placet_now() END,
-        cancel_by = CASE WHEN %(cancel)s AND cancel_by = '' THEN 'system' ELSE cancel_by END
+        cancel_by = CASE WHEN cancel_by = '' THEN %(cancel_by)s ELSE cancel_by END,
+        cancel_reason = CASE WHEN cancel_by = '' THEN %(cancel_reason)s ELSE cancel_reason END
     WHERE id = %(run)s AND workspace_id = %(workspace)s
     RETURNING status
 """
 
 
-def poke(workspace_id: UUID, run_id: UUID, *, cancel: bool = False, parked_for: str = "") -> bool:
+def poke(
+    workspace_id: UUID, run_id: UUID, *, cancel_by: str = "", cancel_reason: bytes = b"", parked_for: str = ""
+) -> bool:
     """Something happened to a call of this run: lock the run, wake it if it waits for people (or is parked for this
     reason), and leave it to its worker if it has one. False if there is no such run. The run's row comes before its
-    calls: the lock order."""
+    calls: the lock order. ``cancel_by`` is the public id of whoever ends the run by it, with the sealed reason."""
+    told = {"run": run_id, "workspace": workspace_id, "parked_for": parked_for or "-"}
     with connection.cursor() as cursor:
-        cursor.execute(
-            _POKE, {"run": run_id, "workspace": workspace_id, "cancel": cancel, "parked_for": parked_for or "-"}
-        )
+        cursor.execute(_POKE, told | {"cancel_by": cancel_by, "cancel_reason": cancel_reason})
         row = cursor.fetchone()
     if row is None:
         return False

@@ -32,6 +32,7 @@ class Checkpoint(rows.Row):
         INPUT = "input"
         STEP = "step"
         RESULT = "result"
+        DECISION = "decision"
 
     run = models.ForeignKey("runtime.Run", models.PROTECT, related_name="checkpoints", db_constraint=False)
     seq = models.PositiveBigIntegerField()

@@ -164,6 +164,7 @@ SUSPEND = """
         WHEN EXISTS (SELECT FROM runtime_call WHERE run_id = %(run)s AND consumed_seq IS NULL AND status = 'cleared')
             OR NOT EXISTS (SELECT FROM runtime_call WHERE run_id = %(run)s AND consumed_seq IS NULL
                 AND status IN ('proposed', 'held', 'executing', 'unknown'))
+            AND NOT EXISTS (SELECT FROM runtime_breakpoint WHERE run_id = %(run)s AND status = 'open')
         THEN 'ready' ELSE 'suspended_approval' END
     WHERE id = %(run)s AND fence = %(fence)s AND status = 'in_progress'
         AND (%(pokes)s::bigint IS NULL OR pokes = %(pokes)s)

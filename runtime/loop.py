@@ -19,12 +19,14 @@ from django.db.models import F
 from approvals import gate, rows
 from approvals.ledger import canonical, entries, keys, sealing
 from runtime import (
+    breakpoints,
     calls,
     checkpoints,
     dispatch,
     hints,
     leases,
     outcomes,
+    passing,
     processes,
     proposals,
     runs,
@@ -33,10 +35,12 @@ from runtime import (
     unknowns,
 )
 from runtime.agents import agent as agents
+from runtime.breakpoints import Breakpoint
 from runtime.calls import Call
 from runtime.checkpoints import Checkpoint
 from runtime.crashpoints import reach
-from runtime.definitions import AgentVersion, genuine
+from runtime.definitions import AgentVersion, genuine, interrupts
+from runtime.definitions.interrupts import Interrupts
 from runtime.leases import Lease
 from runtime.runs import Run
 
@@ -45,6 +49,8 @@ SECONDS: Final = 5.0
 """How much one claim does before the run goes to the back of the queue: so many steps, or so many seconds."""
 CLAIMS: Final = 5
 """How many claims in a row may come to nothing before the run is parked: something about it ends its workers."""
+
+NO_INTERRUPTS: Final = interrupts.read({})
 
 log = logging.getLogger(__name__)
 
@@ -119,8 +125,10 @@ class Turn:
         self._state: dict[str, Any] = {}
         self._node = ""
         self._stack = snapshots.Stack()
+        self._interrupts = NO_INTERRUPTS
         self._results: tuple[agents.CallResult, ...] = ()
         self._nothing_open = False
+        self._stands_at: Breakpoint | None = None
         self._verified = False
 
     def next(self) -> bool:
@@ -138,8 +146,13 @@ class Turn:
             return self._sleep()
         if any(call.status in calls.OPEN for call in waiting):
             return self._suspend()
+        if self._stands_at:
+            return self._pass(self._stands_at)
         if self.steps >= STEPS or time.monotonic() - self.began > SECONDS:
             return self._give_back()
+        stop = self._wanted_stop()
+        if stop:
+            return self._stop_at(stop)
         self.steps += 1
         return self._step(waiting)
 
@@ -150,12 +163,13 @@ class Turn:
     def _look(self) -> list[Call]:
         """The calls that no step was told of, after the chain was verified; if all have ended, also what the next step
         is given."""
-        self._results = ()
+        self._results, self._stands_at = (), None
         if self._nothing_open:
             return []
         with rows.within(self.lease.workspace_id):
             self._verify()
             waiting = calls.unconsumed(self.lease.run_id)
+            self._stands_at = breakpoints.standing(self.lease.run_id)
             if all(call.status in calls.FINAL for call in waiting):
                 self._load()
                 self._results = tuple(calls.result_of(call) for call in waiting)
@@ -190,6 +204,49 @@ class Turn:
         with rows.within(self.lease.workspace_id):
             return leases.sleep(self.lease, pokes=self.lease.pokes) is None
 
+    # Breakpoints
+
+    def _wanted_stop(self) -> Breakpoint | None:
+        """The breakpoint at which the agent's definition has the run stop here, if people have not passed it yet."""
+        with rows.within(self.lease.workspace_id):
+            self._load()
+            if not (self._interrupts.between_steps or self._interrupts.at_the_end):
+                return None
+            return breakpoints.wanted(self.lease.run_id, self._interrupts, self._node)
+
+    def _stop_at(self, stop: Breakpoint) -> bool:
+        lease = self.lease
+        with rows.within(lease.workspace_id):
+            title = runs.unseal_title(lease.workspace_id, lease.run_id, lease.title)
+            said = proposals.last_said(self._state.get("messages"))
+            sight = breakpoints.Sight(self._name, title, self._state, said)
+            asked = breakpoints.question(lease, stop, self._interrupts, sight)
+        reach("stop.before")
+
+        def write() -> None:
+            with rows.within(lease.workspace_id):
+                leases.prove(lease)
+                breakpoints.write(lease, stop, asked, lease.head_mac.hex())
+                leases.suspend(lease, pokes=None)
+
+        leases.durably(lease, write, lambda: Breakpoint.objects.filter(pk=stop.pk).exists())
+        reach("stop.after")
+        return False
+
+    def _pass(self, stop: Breakpoint) -> bool:
+        """Go on from a breakpoint as people decided, or wait for them."""
+        if stop.status == Breakpoint.Status.OPEN:
+            return self._suspend()
+        try:
+            with rows.within(self.lease.workspace_id):
+                self._load()
+                made = passing.passage(stop, self._interrupts, self._state)
+        except passing.NotPassed as why:
+            passing.park(self.lease, stop, why)
+            return False
+        self._take_up(passing.commit(self.lease, stop, made))
+        return not made.ends
+
     # A step
 
     def _step(self, ended: list[Call]) -> bool:
@@ -198,7 +255,7 @@ class Turn:
         with rows.within(self.lease.workspace_id) if step.calls else nullcontext():
             # Judging only reads, and comes before the transaction that writes: a refusal is an answer, never a
             # rollback.
-            draft = proposals.Draft(self.lease, self._name, step, node=node, ended=ended, state=self._state)
+            draft = proposals.Draft(self.lease, self._name, step, node, ended, self._state, self._interrupts)
         going_on = self._commit(draft)
         self._nothing_open = not step.calls
         if going_on:
@@ -224,7 +281,7 @@ class Turn:
             lease = self.lease
             folded = checkpoints.read(lease.workspace_id, lease.run_id, lease.head_seq, head_mac=lease.head_mac)
             self._state, self._stack = folded.state, folded.stack
-            self._name, self._agent = _agent_of(lease)
+            self._name, self._agent, self._interrupts = _agent_of(lease)
             self._node = folded.goto or self._agent.entry
         return self._agent
 
@@ -266,11 +323,15 @@ def _ask(agent: agents.Agent, node: str, given: dict[str, Any], results: tuple[a
     return agents.check(step)
 
 
-def _agent_of(lease: Lease) -> tuple[str, agents.Agent]:
+def _agent_of(lease: Lease) -> tuple[str, agents.Agent, Interrupts]:
     version = AgentVersion.objects.select_related("agent").get(pk=lease.version_id)
     if not genuine(version):
         raise checkpoints.Unreadable("The agent's definition is not as it was written.")
-    return version.agent.name, agents.build(str(version.kind), version.document)
+    try:
+        stops = interrupts.read(version.document)
+    except interrupts.BadInterrupts as fault:
+        raise agents.Unusable(str(fault)) from fault
+    return version.agent.name, agents.build(str(version.kind), version.document), stops
 
 
 # Endings

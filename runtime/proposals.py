@@ -10,11 +10,13 @@ from uuid import UUID
 
 from approvals import gate, rows
 from approvals.ledger import canonical
-from runtime import calls, definitions, heads, leases, runs, state
-from runtime.agents.agent import ProposedCall, Step
+from runtime import breakpoints, calls, checkpoints, definitions, heads, leases, questions, runs, state
+from runtime.agents.agent import ProposedCall, Question, Step, plain
+from runtime.breakpoints import Breakpoint
 from runtime.calls import Call
 from runtime.checkpoints import Checkpoint
 from runtime.crashpoints import reach
+from runtime.definitions.interrupts import Interrupts
 from runtime.leases import Lease
 
 MESSAGES: Final = 20
@@ -34,6 +36,16 @@ class Judged:
     judgement: gate.Judgement
     entry: dict[str, Any]
 
+    def write(self, lease: Lease, checkpoint_mac: str) -> str:
+        """Write the call and its ruling; the status it has then."""
+        call = self.call
+        call.status = Call.Status.PROPOSED
+        call.save(force_insert=True)
+        held = gate.hold(self.judgement, checkpoint_mac=checkpoint_mac, by=rows.public_id("agt", lease.agent_id))
+        to, sets = _standing(held, call.pk, lease.workspace_id)
+        rows.move(Call, call.pk, frm="proposed", to=to, **sets)
+        return to
+
 
 @dataclass
 class Draft:
@@ -46,14 +58,15 @@ class Draft:
     node: str
     ended: list[Call]
     state: dict[str, Any]
-    judged: list[Judged] = field(init=False)
+    interrupts: Interrupts
+    judged: list[Judged | questions.Put] = field(init=False)
     body: dict[str, Any] = field(init=False)
     checkpoint: Checkpoint = field(init=False)
 
     def __post_init__(self) -> None:
         step, lease = self.step, self.lease
         after = lease.head_seq + 1
-        self.judged = [_judge(self, after, idx, call) for idx, call in enumerate(step.calls)]
+        self.judged = [self._ready(after, idx, call) for idx, call in enumerate(step.calls)]
         self.body = {"ops": state.changes(step.update, step.append, step.remove)}
         self.body |= {
             "calls": [each.entry for each in self.judged],
@@ -61,6 +74,25 @@ class Draft:
         }
         kept = {"node": self.node, "goto": self.goto, "usage": dict(step.usage)}
         self.checkpoint = leases.next_checkpoint(lease, kind="step", body=self.body, **kept)
+        self.stop = self._stop() if step.done and self.interrupts.at_the_end else None
+
+    def _ready(self, step: int, idx: int, wanted: ProposedCall | Question) -> Judged | questions.Put:
+        if isinstance(wanted, Question):
+            return questions.put(self.lease, self.agent, step, idx, wanted, self.context)
+        return _judge(self, step, idx, wanted)
+
+    def _stop(self) -> tuple[Breakpoint, gate.Asked]:
+        """The breakpoint at which people let the run finish, with what they are asked."""
+        lease, after = self.lease, state.after(self.state, checkpoints.operations_of(self.checkpoint))
+        place = Breakpoint.Place.FINISH
+        stop = Breakpoint(run_id=lease.run_id, seq=self.checkpoint.seq, place=place, node=self.node, goto=self.goto)
+        sight = breakpoints.Sight(self.agent, self.title, after, self.messages)
+        return stop, breakpoints.question(lease, stop, self.interrupts, sight)
+
+    @property
+    def context(self) -> dict[str, Any]:
+        """What people are shown beside whatever they are asked in this step."""
+        return {"reason": "", "messages": self.messages, "title": self.title}
 
     @property
     def goto(self) -> str:
@@ -71,10 +103,7 @@ class Draft:
     def messages(self) -> list[dict[str, str]]:
         """The end of the conversation as the state holds it, for whoever is asked to approve a call of this step."""
         held = self.step.update.get("messages", self.state.get("messages", []))
-        said = [*(held if isinstance(held, list) else []), *self.step.append.get("messages", [])]
-        shown = [message for message in said if isinstance(message, dict)]
-        cut = [(str(each.get("role", "")), str(each.get("text", ""))) for each in shown[-MESSAGES:]]
-        return [{"role": plain(role[:40]), "text": plain(text[:MESSAGE_LENGTH])} for role, text in cut]
+        return last_said([*(held if isinstance(held, list) else []), *self.step.append.get("messages", [])])
 
     @cached_property
     def title(self) -> str:
@@ -97,24 +126,28 @@ class Draft:
     def write(self) -> bool:
         """Write the step in the open transaction; True if the run is given up by it (completed, or waiting for
         people)."""
-        lease = self.lease
+        lease, mac = self.lease, bytes(self.checkpoint.mac).hex()
         leases.move_head(lease, self.checkpoint)
         Call.objects.filter(pk__in=[call.pk for call in self.ended]).update(consumed_seq=self.checkpoint.seq)
-        statuses = {_hold(lease, each, bytes(self.checkpoint.mac).hex()) for each in self.judged}
+        statuses = {each.write(lease, mac) for each in self.judged}
         rows.publish(lease.workspace_id, lease.public_id)
-        if self.step.done:
+        if self.stop:
+            breakpoints.write(lease, *self.stop, mac)
+        elif self.step.done:
             leases.release(lease, to="completed", ended_at=rows.Now(), wake_at=None)
             return True
-        if "held" not in statuses or "cleared" in statuses:
+        if (not self.stop and "held" not in statuses) or "cleared" in statuses:
             return False
         reach("suspend.before")
         # This transaction holds the run's row already, so nothing can have been decided about its calls yet.
         return leases.suspend(lease, pokes=None) is not None
 
 
-def plain(text: str) -> str:
-    """Text from a model as text that can be kept: half a surrogate pair and U+0000 become other characters."""
-    return text.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
+def last_said(messages: Any) -> list[dict[str, str]]:
+    """The end of a conversation as people are shown it."""
+    shown = [message for message in messages if isinstance(message, dict)] if isinstance(messages, list) else []
+    cut = [(str(each.get("role", "")), str(each.get("text", ""))) for each in shown[-MESSAGES:]]
+    return [{"role": plain(role[:40]), "text": plain(text[:MESSAGE_LENGTH])} for role, text in cut]
 
 
 def _judge(draft: Draft, step: int, idx: int, proposed: ProposedCall) -> Judged:
@@ -143,7 +176,7 @@ def _judgement(draft: Draft, call: Call, args: bytes, reason: str) -> gate.Judge
         requester_id=lease.requester_id,
         tool=definitions.facts(tool) if tool and usable else _no_tool(call.tool_name),
         args=args,
-        context={"reason": reason, "messages": draft.messages, "title": draft.title},
+        context=draft.context | {"reason": reason},
     )
     if usable:
         return gate.judge(proposal)
@@ -170,17 +203,6 @@ def _encode(idx: int, args: dict[str, Any]) -> tuple[bytes, bool]:
 
 def _consumed(call: Call) -> dict[str, Any]:
     return {"call": call.public_id, "status": str(call.status)}
-
-
-def _hold(lease: Lease, judged: Judged, checkpoint_mac: str) -> str:
-    """Write a call and its ruling; the status it has then."""
-    call = judged.call
-    call.status = Call.Status.PROPOSED
-    call.save(force_insert=True)
-    held = gate.hold(judged.judgement, checkpoint_mac=checkpoint_mac, by=rows.public_id("agt", lease.agent_id))
-    to, sets = _standing(held, call.pk, lease.workspace_id)
-    rows.move(Call, call.pk, frm="proposed", to=to, **sets)
-    return to
 
 
 def _standing(held: gate.Held, call_id: UUID, workspace_id: UUID) -> tuple[str, dict[str, Any]]:

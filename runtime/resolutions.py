@@ -14,7 +14,8 @@ from uuid import UUID
 from django.db.models import Q
 
 from approvals import gate, rows
-from runtime import calls
+from runtime import calls, runs
+from runtime.breakpoints import Breakpoint
 from runtime.calls import Call
 from runtime.runs import Run
 
@@ -44,30 +45,63 @@ def resolved(resolution: gate.Resolution) -> None:
     settle(resolution, run_id)
 
 
-def wake(resolution: gate.Resolution, run_id: UUID, **how: Any) -> None:
-    """Lock the run and wake it, if it waits for people. Raises LookupError if there is no such run."""
+def waits(subject: str) -> bool:
+    """Whether anything still waits for what people were asked under this subject. For the sweep's repair."""
+    call_id = rows.parse_id(Call.PREFIX, subject)
+    if call_id is not None:
+        return Call.objects.filter(pk=call_id, status="held").exists()
+    run, kind, seq, *idx = subject.split(":")
+    run_id = rows.parse_id(Run.PREFIX, run)
+    if kind == "question":
+        return Call.objects.filter(run_id=run_id, step=seq, idx=idx[0], status="held").exists()
+    return Breakpoint.objects.filter(run_id=run_id, seq=seq, status="open").exists()
+
+
+def wake(resolution: gate.Resolution, run_id: UUID, *, ends: bool = False) -> None:
+    """Lock the run and wake it, if it waits for people; with ``ends`` it is to end, for the reason that was given.
+    Raises LookupError if there is no such run."""
+    how: dict[str, Any] = {}
+    if ends:
+        reason = runs.sealed_reason(resolution.workspace_id, run_id, resolution.message if resolution.person else "")
+        how = {"cancel_by": resolution.person or "system", "cancel_reason": reason}
     if not calls.poke(resolution.workspace_id, run_id, **how):
         raise LookupError(f"No run of this workspace waits for {resolution.approval_id}.")
 
 
-# A call
+# A call, and a question, which stands among the calls
 
 
 def _call(resolution: gate.Resolution, run_id: UUID) -> None:
     call_id = rows.parse_id(Call.PREFIX, resolution.subject)
     if call_id is None:
         raise LookupError(f"{resolution.subject} is no call.")
-    wake(resolution, run_id, cancel=_ends_run(resolution))
-    moved = rows.move(
-        Call,
-        call_id,
-        frm="held",
-        to=_ENDS[resolution.status],
-        where=Q(run_id=run_id),
-        **_told(resolution, call_id),
-    )
-    if not moved:
+    _settle_call(resolution, run_id, call_id)
+
+
+def _question(resolution: gate.Resolution, run_id: UUID) -> None:
+    *_, step, idx = resolution.subject.split(":")
+    asked = Call.objects.filter(run_id=run_id, step=int(step), idx=int(idx), kind=Call.Kind.QUESTION)
+    _settle_call(resolution, run_id, asked.values_list("pk", flat=True).get())
+
+
+def _settle_call(resolution: gate.Resolution, run_id: UUID, call_id: UUID) -> None:
+    wake(resolution, run_id, ends=_ends_run(resolution))
+    sets, ours = _told(resolution, call_id), Q(run_id=run_id)
+    if not rows.move(Call, call_id, frm="held", to=_ENDS[resolution.status], where=ours, **sets):
         log.error("%s ended as %s, and %s no longer waits for it", resolution.approval_id, resolution.status, call_id)
+
+
+# A breakpoint
+
+
+def _breakpoint(resolution: gate.Resolution, run_id: UUID) -> None:
+    """A rejection ends the run, for the reason that was given: who stops at a breakpoint and says no means the run."""
+    wake(resolution, run_id, ends=resolution.status == "rejected" or _ends_run(resolution))
+    stops = Breakpoint.objects.filter(run_id=run_id, approval=resolution.approval_id).values_list("pk", flat=True)
+    to = {"approved": "passed"}.get(resolution.status, resolution.status)
+    sets = {"digest": resolution.digest or "", "ended_at": rows.Now()}
+    if not rows.move(Breakpoint, stops.get(), frm="open", to=to, **sets):
+        log.error("%s ended as %s, and its run does not wait for it", resolution.approval_id, resolution.status)
 
 
 def _ends_run(resolution: gate.Resolution) -> bool:
@@ -88,7 +122,12 @@ def _told(resolution: gate.Resolution, call_id: UUID) -> dict[str, Any]:
 
 def _outcome(resolution: gate.Resolution, run_id: UUID) -> None:
     """Only the wake: what was chosen takes effect when a worker has proved it (`runtime.unknowns`)."""
-    wake(resolution, run_id, cancel=_ends_run(resolution))
+    wake(resolution, run_id, ends=_ends_run(resolution))
 
 
-_WAYS: Final[dict[str, Callable[[gate.Resolution, UUID], None]]] = {"call": _call, "outcome": _outcome}
+_WAYS: Final[dict[str, Callable[[gate.Resolution, UUID], None]]] = {
+    "call": _call,
+    "outcome": _outcome,
+    "question": _question,
+    "breakpoint": _breakpoint,
+}

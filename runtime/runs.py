@@ -154,6 +154,11 @@ def _reason_place(key: UUID) -> str:
 # Verbs
 
 
+def sealed_reason(workspace_id: UUID, run_id: UUID, reason: str) -> bytes:
+    """What goes into ``cancel_reason``."""
+    return sealing.seal(workspace_id, reason.encode(), place=_reason_place(run_id)) if reason else b""
+
+
 def start(
     workspace_id: UUID,
     agent: Agent,
@@ -232,8 +237,7 @@ def cancel(run: Run, *, by: str, reason: str, person_id: UUID | None = None) -> 
 
 
 def _wish_to_cancel(run: Run, by: str, reason: str) -> bool:
-    sealed = sealing.seal(run.workspace_id, reason.encode(), place=_reason_place(run.pk)) if reason else b""
-    wanted = {"cancel_by": by, "cancel_reason": sealed}
+    wanted = {"cancel_by": by, "cancel_reason": sealed_reason(run.workspace_id, run.pk, reason)}
     awake = {"status": "ready", "wake_at": rows.Now(), "hinted_at": None}
     with rows.within(run.workspace_id):
         rows.publish(run.workspace_id, run.public_id)

@@ -164,6 +164,25 @@ def _apply(state: dict[str, Any], operation: Mapping[str, Any]) -> None:
             raise NotState(pointer, f"{unknown} is no operation this release knows")
 
 
+def after(state: Mapping[str, Any], operations: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """What the operations make of a state, which itself stays as it is. Raises NotState."""
+    return fold(_copied(dict(state)), operations)
+
+
+def difference(before: Mapping[str, Any], after: Mapping[str, Any], at: str = "") -> list[dict[str, Any]]:
+    """The operations that make the second of two objects out of the first; they reach no deeper than they must."""
+    operations: list[dict[str, Any]] = []
+    for name in [*before, *(name for name in after if name not in before)]:
+        path = at + canonical.join([name])
+        if name not in after:
+            operations.append({"op": "delete", "path": path})
+        elif isinstance(before.get(name), dict) and isinstance(after[name], dict):
+            operations += difference(before[name], after[name], path)
+        elif name not in before or canonical.encode(before[name]) != canonical.encode(after[name]):
+            operations.append({"op": "set", "path": path, "value": after[name]})
+    return operations
+
+
 def _holder(state: dict[str, Any], pointer: str) -> tuple[dict[str, Any], str]:
     parts = canonical.split(pointer)
     if not parts:

@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import chain
 from typing import Any, Final
 from uuid import UUID
 
@@ -22,6 +23,7 @@ from django.db.models import Exists, OuterRef
 from approvals import gate, rows
 from approvals.ledger import anchors, keys
 from runtime import calls, hints, processes, resolutions
+from runtime.breakpoints import Breakpoint
 from runtime.calls import Call
 from runtime.runs import Run
 
@@ -108,10 +110,10 @@ def _due(query: str, limit: int) -> list[tuple[UUID, UUID]]:
 
 @dataclass(frozen=True)
 class Held:
-    """A call that people are asked about."""
+    """A call, a question or a breakpoint that people are asked about."""
 
     workspace_id: UUID
-    call_id: UUID
+    subject: str
     run_id: UUID
 
 
@@ -123,17 +125,25 @@ def repair() -> int:
     # compared here and not joined by the database, which right after a burst of runs joins ten thousand by ten
     # thousand rows.
     suspended = set(Run.objects.filter(status="suspended_approval").values_list("pk", flat=True))
-    listed = Call.objects.filter(status="held").values_list("workspace_id", "pk", "run_id")
-    held = [Held(*row) for row in listed.iterator()]
+    held = list(_held())
     unknown = Call.objects.filter(status="unknown", consumed_seq=None).values_list("run_id", flat=True)
     stuck = suspended - {each.run_id for each in held} - set(unknown)
     return _wake(stuck) + _hear_what_was_decided(held) + _withdraw_for_ended_runs(held)
 
 
+def _held() -> Iterator[Held]:
+    calls_held = Call.objects.filter(status="held").only("workspace_id", "run_id", "kind", "step", "idx")
+    stops = Breakpoint.objects.filter(status="open").only("workspace_id", "run_id", "seq")
+    for each in chain(calls_held.iterator(), stops.iterator()):
+        yield Held(each.workspace_id, each.subject, each.run_id)
+
+
 def _wake(stuck: set[UUID]) -> int:
     """Wake runs that wait for nothing."""
     waiting = Call.objects.filter(run_id=OuterRef("pk"), consumed_seq=None, status__in=["held", "unknown"])
-    found = list(Run.objects.filter(~Exists(waiting), pk__in=list(stuck)[:1000], status="suspended_approval"))
+    stops = Breakpoint.objects.filter(run_id=OuterRef("pk"), status="open")
+    asleep = Run.objects.filter(pk__in=list(stuck)[:1000], status="suspended_approval")
+    found = list(asleep.filter(~Exists(waiting), ~Exists(stops)))
     for run in found:
         log.error("%s waits for people, and nothing of it is open: it is woken", run.public_id)
         with rows.within(run.workspace_id):
@@ -144,7 +154,7 @@ def _wake(stuck: set[UUID]) -> int:
 def _hear_what_was_decided(held: list[Held]) -> int:
     subjects: dict[UUID, list[str]] = defaultdict(list)
     for each in held:
-        subjects[each.workspace_id].append(rows.public_id(Call.PREFIX, each.call_id))
+        subjects[each.workspace_id].append(each.subject)
     return sum(_hear(workspace_id, named) for workspace_id, named in subjects.items())
 
 
@@ -160,8 +170,7 @@ def _batches(items: list[Any]) -> Iterator[list[Any]]:
 
 
 def _resolve_again(workspace_id: UUID, subject: str) -> bool:
-    key = rows.parse_id(Call.PREFIX, subject)
-    if key is None or not Call.objects.filter(pk=key, status="held").exists():
+    if not resolutions.waits(subject):
         return False
     resolution = gate.resolution(workspace_id, subject)
     if resolution is None:

@@ -17,6 +17,26 @@ class ProposedCall:
     reason: str = ""
 
 
+TEXT: Final[dict[str, Any]] = {"type": "string", "minLength": 1, "maxLength": 4000}
+"""The schema of an answer in words."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """Something that the agent wants to know from people. It stands among a step's calls and ends like one.
+
+    ``about`` is shown beside the ``text``. An answer is held to ``response_schema``. ``team`` is whom to ask, by its
+    slug; where neither it nor policy names one, those who may operate the agent are asked. ``deadline`` is a number
+    with s, m, h or d, seven days if empty.
+    """
+
+    text: str
+    response_schema: dict[str, Any] = field(default_factory=lambda: dict(TEXT))
+    about: dict[str, Any] = field(default_factory=dict)
+    team: str = ""
+    deadline: str = ""
+
+
 @dataclass(frozen=True)
 class CallResult:
     """How one call ended. ``args`` are the arguments that ran, which an approver may have edited, or else those
@@ -24,7 +44,8 @@ class CallResult:
 
     ``status`` is executed, failed, refused, answered, expired or cancelled; ``value`` is what the tool returned, and
     ``message`` what a person or policy said, or why it failed. ``replayable``: it failed, and certainly before it had
-    any effect. Each result is given to exactly one step.
+    any effect. Of an answered call the value is what the person ``by`` gave in the tool's place. A question's result
+    has no ``tool``. Each result is given to exactly one step.
     """
 
     call_id: str
@@ -34,13 +55,15 @@ class CallResult:
     value: Any = None
     message: str = ""
     replayable: bool = False
+    by: str = ""
 
 
 @dataclass(frozen=True)
 class Step:
     """What one step changes and wants. The names in ``update``, ``append`` and ``remove`` are members of the state.
 
-    ``calls`` all end before the next step, which is given their results in this order. ``goto`` names the node of the
+    ``calls``, questions among them, all end before the next step, which is given their results in this order, in
+    whichever order people decide. ``goto`` names the node of the
     next step (the same one if empty); ``done`` ends the run and allows no calls. ``usage`` counts what was spent, in
     whole numbers.
     """
@@ -48,7 +71,7 @@ class Step:
     update: Mapping[str, Any] = field(default_factory=dict)
     append: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     remove: Sequence[str] = ()
-    calls: Sequence[ProposedCall] = ()
+    calls: Sequence[ProposedCall | Question] = ()
     goto: str = ""
     usage: Mapping[str, int] = field(default_factory=dict)
     done: bool = False
@@ -66,7 +89,8 @@ class Agent(Protocol):
     """An agent as the loop meets it. ``entry`` is the node of its first step.
 
     The state of a run begins as ``{"input": …}``. If it holds a list ``messages`` of ``{"role", "text"}``, the last
-    of them are shown to whoever is asked to approve a call.
+    of them are shown to whoever is asked to approve a call, and what a person says to steer the run is appended to it
+    with the role ``person``.
     """
 
     entry: str
@@ -96,8 +120,23 @@ def check(step: Any) -> Step:
     if step.done and step.calls:
         raise BadStep("a step that ends the run proposes no calls")
     for call in step.calls:
-        if not isinstance(call, ProposedCall) or not isinstance(call.args, dict) or not isinstance(call.tool, str):
-            raise BadStep("calls must be ProposedCall, each with a tool's name and an object of arguments")
+        if isinstance(call, Question):
+            _check_question(call)
+        elif not isinstance(call, ProposedCall) or not isinstance(call.args, dict) or not isinstance(call.tool, str):
+            raise BadStep("calls must be ProposedCall, each with a tool's name and an object of arguments, or Question")
     if any(type(count) is not int or count < 0 for count in step.usage.values()):
         raise BadStep("usage counts in whole numbers")
     return step
+
+
+def _check_question(question: Question) -> None:
+    words = (question.text, question.team, question.deadline)
+    if not all(isinstance(each, str) for each in words) or not question.text.strip():
+        raise BadStep("a question is asked in words, and its team and deadline are text")
+    if not isinstance(question.response_schema, dict) or not isinstance(question.about, dict):
+        raise BadStep("a question's response_schema and about are objects")
+
+
+def plain(text: str) -> str:
+    """Text from a model as text that can be kept: half a surrogate pair and U+0000 become other characters."""
+    return text.encode("utf-8", "replace").decode().replace("\0", "\ufffd")

@@ -36,6 +36,13 @@ class Graph:
         self._nodes[function.__name__] = function
         return function
 
+    def check_names(self, definition: dict[str, Any]) -> None:
+        """Raises Unusable where the definition wants to stop at a node that there is not: it would never stop."""
+        for key in ("interrupt_before", "interrupt_after"):
+            unknown = set(definition.get(key, ())) - set(self._nodes) - {"*"}
+            if unknown:
+                raise Unusable(f"{key} names {', '.join(sorted(unknown))}, and the graph {self.name} has no such node.")
+
     def step(self, node: str, state: dict[str, Any], results: tuple[CallResult, ...]) -> Step:
         """Run one node. Raises Unusable if the graph has no node of this name."""
         if node not in self._nodes:
@@ -49,4 +56,5 @@ def build(definition: dict[str, Any]) -> Graph:
     name = definition.get("graph")
     if name not in _graphs:
         raise Unusable(f"No module of this process registers the graph {name}.")
+    _graphs[name].check_names(definition)
     return _graphs[name]

@@ -1,14 +1,15 @@
 """Scripted agents: they play calls from data, step by step, and keep what came of each.
 
 The script is ``steps`` of the definition or, if it has none, of the run's input: a list of steps, each a list of
-``{"tool", "args", "reason"}``. The state's ``results`` is the list of all outcomes, in the order of the calls.
+``{"tool", "args", "reason"}`` or ``{"ask", "response_schema", "about", "team"}``, a question. The state's ``results``
+is the list of all outcomes, in the order of the calls.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from runtime.agents.agent import CallResult, ProposedCall, Step, Unusable
+from runtime.agents.agent import TEXT, CallResult, ProposedCall, Question, Step, Unusable
 
 
 class Scripted:
@@ -26,12 +27,20 @@ class Scripted:
         kept = {"results": [_kept(result) for result in results]}
         if number >= len(script):
             return Step(append=kept, done=True)
-        calls = [ProposedCall(call["tool"], call["args"], call.get("reason", "")) for call in script[number]]
+        calls = [_wanted(each) for each in script[number]]
         return Step(append=kept, calls=calls, goto=str(number + 1))
 
 
+def _wanted(line: dict[str, Any]) -> ProposedCall | Question:
+    if "ask" not in line:
+        return ProposedCall(line["tool"], line["args"], line.get("reason", ""))
+    schema, about = line.get("response_schema", dict(TEXT)), line.get("about", {})
+    return Question(line["ask"], schema, about, line.get("team", ""), line.get("deadline", ""))
+
+
 def _kept(result: CallResult) -> dict[str, Any]:
-    return {
+    given = {"by": result.by} if result.by else {}
+    return given | {
         "call": result.call_id,
         "tool": result.tool,
         "args": result.args,

@@ -103,6 +103,7 @@ def facts(tool: Tool) -> gate.ToolFacts:
         summary=ours.get("summary", ""),
         effect=tool.effect,
         risk=ours.get("risk"),
+        response_schema=document.get("outputSchema") or {},
     )
 
 

@@ -11,11 +11,12 @@ import pytest
 from approvals.approvals import Approval
 from approvals.rows import Row
 from runtime import calls, leases, runs
+from runtime.breakpoints import Breakpoint
 from runtime.calls import Call
 from runtime.runs import Run
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "states.md"
-MODELS = {"Run": Run, "Call": Call, "Approval": Approval}
+MODELS = {"Run": Run, "Call": Call, "Approval": Approval, "Breakpoint": Breakpoint}
 
 
 def listed(name: str) -> list[tuple[str, str, str]]:
