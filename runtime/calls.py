@@ -238,7 +238,7 @@ def poke(
     """Something happened to a call of this run: lock the run, wake it if it waits for people (or is parked for this
     reason), and leave it to its worker if it has one. False if there is no such run. The run's row comes before its
     calls: the lock order. ``cancel_by`` is the public id of whoever ends the run by it, with the sealed reason."""
-    told = {"run": run_id, "workspace": workspace_id, "parked_for": parked_for or "-"}
+    told: dict[str, Any] = {"run": run_id, "workspace": workspace_id, "parked_for": parked_for or "-"}
     with connection.cursor() as cursor:
         cursor.execute(_POKE, told | {"cancel_by": cancel_by, "cancel_reason": cancel_reason})
         row = cursor.fetchone()

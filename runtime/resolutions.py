@@ -52,6 +52,8 @@ def waits(subject: str) -> bool:
         return Call.objects.filter(pk=call_id, status="held").exists()
     run, kind, seq, *idx = subject.split(":")
     run_id = rows.parse_id(Run.PREFIX, run)
+    if run_id is None:
+        return False
     if kind == "question":
         return Call.objects.filter(run_id=run_id, step=seq, idx=idx[0], status="held").exists()
     return Breakpoint.objects.filter(run_id=run_id, seq=seq, status="open").exists()
@@ -99,7 +101,7 @@ def _breakpoint(resolution: gate.Resolution, run_id: UUID) -> None:
     wake(resolution, run_id, ends=resolution.status == "rejected" or _ends_run(resolution))
     stops = Breakpoint.objects.filter(run_id=run_id, approval=resolution.approval_id).values_list("pk", flat=True)
     to = {"approved": "passed"}.get(resolution.status, resolution.status)
-    sets = {"digest": resolution.digest or "", "ended_at": rows.Now()}
+    sets: dict[str, Any] = {"digest": resolution.digest or "", "ended_at": rows.Now()}
     if not rows.move(Breakpoint, stops.get(), frm="open", to=to, **sets):
         log.error("%s ended as %s, and its run does not wait for it", resolution.approval_id, resolution.status)
 

@@ -134,7 +134,8 @@ def repair() -> int:
 def _held() -> Iterator[Held]:
     calls_held = Call.objects.filter(status="held").only("workspace_id", "run_id", "kind", "step", "idx")
     stops = Breakpoint.objects.filter(status="open").only("workspace_id", "run_id", "seq")
-    for each in chain(calls_held.iterator(), stops.iterator()):
+    waiting: Iterator[Call | Breakpoint] = chain(calls_held.iterator(), stops.iterator())
+    for each in waiting:
         yield Held(each.workspace_id, each.subject, each.run_id)
 
 

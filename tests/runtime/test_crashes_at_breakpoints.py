@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from approvals import people
@@ -32,7 +34,7 @@ def stopping(desk: Desk, **definition: object) -> Run:
     return runs.start(desk.cast.northwind.pk, agent, input={}, title="Stops", by="system")
 
 
-def omar_says(desk: Desk, run: Run, verdict: str, **more: object) -> None:
+def omar_says(desk: Desk, run: Run, verdict: str, **more: Any) -> None:
     approval = Approval.objects.get(chain=run.public_id, status="pending")
     assert isinstance(say(approval, desk.cast.omar, verdict, **more), Decided)
 

@@ -64,5 +64,7 @@ class AgentContract:
         return steps
 
 
-def _result(call: agents.ProposedCall, status: str) -> CallResult:
+def _result(call: agents.ProposedCall | agents.Question, status: str) -> CallResult:
+    if isinstance(call, agents.Question):
+        return CallResult("call_" + "0" * 32, "", {"question": call.text}, status, message="told")
     return CallResult("call_" + "0" * 32, call.tool, call.args, status, message="told")

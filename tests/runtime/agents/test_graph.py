@@ -31,7 +31,7 @@ class TestGraph(AgentContract):
 
 def test_a_graph_goes_from_node_to_node() -> None:
     step = two_nodes.step("first", {"input": {"n": 3}}, ())
-    assert (step.goto, step.calls[0].args) == ("second", {"n": 3})
+    assert step.goto == "second" and isinstance(step.calls[0], ProposedCall) and step.calls[0].args == {"n": 3}
 
 
 def test_an_unknown_kind_is_unusable() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from runtime import tools
-from runtime.agents.agent import CallResult, ProposedCall, Step, check
+from runtime.agents.agent import CallResult, ProposedCall, Question, Step, check
 from runtime.demo import catalogue, shop
 from runtime.demo.desk import desk, money
 from runtime.state import changes, encode, fold
@@ -34,9 +34,11 @@ class Played:
         operations = changes(step.update, step.append, step.remove)
         encode({"ops": operations})
         fold(self.state, json.loads(json.dumps(operations)))
-        self.calls += step.calls
+        self.calls += [call for call in step.calls if isinstance(call, ProposedCall)]
 
-    def _end(self, call: ProposedCall) -> CallResult:
+    def _end(self, call: ProposedCall | Question) -> CallResult:
+        if isinstance(call, Question):
+            return CallResult("call_1", "", {"question": call.text}, **self.ends["question"])
         end = {"status": "executed", **self.ends.get(call.tool, {})}
         args = {**call.args, **end.pop("edited", {})}
         return CallResult("call_1", call.tool, args, value=end.pop("value", None) or self._value(call), **end)
