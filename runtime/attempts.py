@@ -21,6 +21,8 @@ MARGIN: Final = 5
 
 NOTHING_HAPPENED: Final = frozenset({tools.NOT_SENT, tools.FAILED_BEFORE})
 """The ends of a sending after which nothing can have happened."""
+REPEATED_UNASKED: Final = frozenset({"keyed", "natural"})
+"""Effects that a second sending does not double, so that nobody is asked before it."""
 
 
 class Attempt(rows.Row):
@@ -59,6 +61,17 @@ def quiet_at(call_id: UUID) -> datetime:
     """When no sending of this call can arrive any more: the last deadline of all of them, and a margin."""
     last = Attempt.objects.filter(call_id=call_id).aggregate(last=models.Max("send_deadline"))["last"]
     return (last or rows.now()) + timedelta(seconds=MARGIN)
+
+
+def nothing_happened(last: Attempt, effect: str) -> bool:
+    """Whether, its last sending being this one, a call can have had no effect.
+
+    Before a call of another kind is sent again, a lookup or a person has said that the earlier sendings did nothing. A
+    call that is safe to repeat is repeated without asking, so an earlier sending without an answer still counts.
+    """
+    if last.outcome not in NOTHING_HAPPENED or effect not in REPEATED_UNASKED:
+        return last.outcome in NOTHING_HAPPENED
+    return not Attempt.objects.filter(call_id=last.call_id).exclude(outcome__in=NOTHING_HAPPENED).exists()
 
 
 def _answer_place(attempt_id: UUID) -> str:

@@ -37,11 +37,20 @@ def counting(call: Call) -> Attempt:
 
 
 def settle(lease: Lease, call: Call, attempt: Attempt, effect: str, answer: tools.Answer) -> None:
-    """Commit what came of it; as evidence where somebody else has the run by now."""
-    if answer.outcome == tools.LOST and effect != "pure":
+    """Commit what came of it; as evidence where somebody else has the run by now. A tool that is out of reach says
+    nothing about an earlier sending, which may have arrived."""
+    unreached = answer.outcome == tools.NOT_SENT or answer.passing
+    if unreached and effect in attempts.REPEATED_UNASKED and _another_is_unanswered(attempt):
+        _unknown(lease, call, answer.note)
+    elif answer.outcome == tools.LOST and effect != "pure":
         _unknown(lease, call, answer.note)
     else:
         record(lease, call, attempt, answer)
+
+
+def _another_is_unanswered(attempt: Attempt) -> bool:
+    others = Attempt.objects.filter(call_id=attempt.call_id).exclude(pk=attempt.pk)
+    return others.exclude(outcome__in=attempts.NOTHING_HAPPENED).exists()
 
 
 def record(
@@ -127,7 +136,7 @@ def write_end(lease: Lease, call: Call, note: str) -> None:
     """End, in an open transaction, a call that was sent before and is not sent again: it failed if nothing can have
     happened, else nobody knows."""
     last = counting(call)
-    if last.outcome not in attempts.NOTHING_HAPPENED:
+    if not attempts.nothing_happened(last, call.effect):
         write_unknown(lease, call, note)
         return
     report(lease, call, "failed", f"It was not sent again. {note}")

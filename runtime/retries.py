@@ -51,7 +51,7 @@ def why_now(lease: Lease, call: Call) -> str:
     with rows.within(lease.workspace_id):
         last = outcomes.counting(call)
         tool = call.tool
-        if last.outcome in attempts.NOTHING_HAPPENED:
+        if attempts.nothing_happened(last, call.effect):
             return UNSENT
         if tool is None or not definitions.genuine(tool) or (tool.promise.safe and key_is_known(call, tool)):
             return REPEATABLE

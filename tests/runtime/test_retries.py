@@ -164,6 +164,20 @@ def test_a_worker_that_dies_before_a_retry_is_followed_by_one_that_tries(
     assert [line["key"] for line in tooling.happened("done")] == [Call.objects.get().key]
 
 
+@pytest.mark.parametrize("end", [NOT_REACHED, Answer(tools.NOT_SENT, note="Too late.")])
+def test_what_is_out_of_reach_after_a_lost_answer_has_not_failed(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, end: Answer
+) -> None:
+    """Found by the model (tests/model, FORGET_LOST): the first sending may have arrived, so nobody knows."""
+    Sends(monkeypatch, NO_ANSWER, end)
+    run = desk.begin([call("free.keyed")])
+    Call.objects.filter(run=run).update(due_at=rows.Now(), retries=100)
+    Run.objects.filter(pk=run.pk).update(status="ready")
+    desk.work(run)
+    assert desk.calls(run)[0].status == "unknown"
+    assert [each.outcome for each in Attempt.objects.order_by("number")] == ["lost", "lost"]
+
+
 def test_a_run_that_is_cancelled_while_it_waits_says_that_nothing_happened(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
