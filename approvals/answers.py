@@ -61,7 +61,7 @@ def _count(vote: Ballot, attempt: Attempt) -> Decided | Refused:
     vote = replace(vote, yeses=[one for one in vote.yeses if one.person_id != attempt.by.pk], answers=[*others, said])
     filled = vote.filled_by(vote.agreeing(said))
     if filled == vote.needed:
-        approvals.settle(approval, Approval.Status.ANSWERED, **_ended(attempt))
+        approvals.settle(approval, Approval.Status.ANSWERED, voted_on=vote.revision, **_ended(attempt))
     return Decided(approval.status, vote.revision.number, filled, vote.needed)
 
 

@@ -15,7 +15,7 @@ from approvals import policies, resolutions, rows
 from approvals.ledger import canonical, entries, sealing
 from approvals.people import Person
 from approvals.resolutions import Resolution as Resolution
-from approvals.revisions import add_revision, args_of, bar_of, current_revision, revisions
+from approvals.revisions import Revision, add_revision, args_of, bar_of, current_revision, revisions
 
 __all__ = ["Approval", "Resolution", "add_revision", "args_of", "bar_of", "current_revision", "revisions"]
 
@@ -222,15 +222,20 @@ def settle(
     message: str = "",
     response: bytes | None = None,
     choice: str = "",
+    voted_on: Revision | None = None,
     where: models.Q | None = None,
 ) -> bool:
     """End a pending approval and tell the machine that asked, in the same transaction. False if it was settled
-    already."""
+    already. ``voted_on`` is the current revision, where it was read and found genuine under the lock."""
     ended = {"decided_at": rows.Now(), "decided_by": person, "choice": choice}
     if not rows.move(Approval, approval.pk, frm="pending", to=status, where=where, **ended):
         return False
-    approval.refresh_from_db()
-    outcome = resolutions.of(approval, message=message, response=response, person=person)
+    if voted_on is None:
+        approval.refresh_from_db()
+    else:
+        approval.status, approval.decided_by, approval.choice = status, person, choice
+        del approval.decided_at  # the database's clock has set it: whoever looks at it, reads it
+    outcome = resolutions.of(approval, message=message, response=response, person=person, voted_on=voted_on)
     body = {"digest": outcome.digest or "", "revision": approval.revision} | ({"choice": choice} if choice else {})
     record(approval, f"approval.{status}", body, by=by)
     resolutions.tell(outcome)

@@ -76,7 +76,7 @@ def _lock_and_judge(workspace_id: UUID, approval_id: UUID, attempt: Attempt) -> 
         expires_at__gt=rows.Now(),
     )
     locked = pending.update(touched=models.F("touched") + 1)
-    approval = Approval.objects.select_related("decided_by").filter(workspace_id=workspace_id, pk=approval_id).first()
+    approval = Approval.objects.filter(workspace_id=workspace_id, pk=approval_id).first()
     if approval is None:
         return Refused("not_found", "There is no such approval.")
     answer = _judge(approval, attempt) if locked else _missed(approval, attempt)
@@ -140,9 +140,7 @@ def _badly_put(revision: Revision, attempt: Attempt) -> Refused | None:
 def _reject(vote: Ballot, attempt: Attempt) -> Decided:
     approval = vote.approval
     write(approval, vote.revision, attempt, "reject")
-    approvals.settle(
-        approval, Approval.Status.REJECTED, by=attempt.by.public_id, person=attempt.by, message=attempt.message
-    )
+    approvals.settle(approval, Approval.Status.REJECTED, **_ended(vote, attempt))
     return Decided(approval.status, vote.revision.number, 0, approval.required)
 
 
@@ -151,10 +149,13 @@ def _approve(vote: Ballot, attempt: Attempt) -> Decided:
     yes = write(approval, vote.revision, attempt, "approve")
     vote = replace(vote, yeses=[*vote.yeses, yes])
     if vote.filled == vote.needed:
-        approvals.settle(
-            approval, Approval.Status.APPROVED, by=attempt.by.public_id, person=attempt.by, message=attempt.message
-        )
+        approvals.settle(approval, Approval.Status.APPROVED, **_ended(vote, attempt))
     return Decided(approval.status, vote.revision.number, vote.filled, vote.needed)
+
+
+def _ended(vote: Ballot, attempt: Attempt) -> dict[str, Any]:
+    by = {"by": attempt.by.public_id, "person": attempt.by}
+    return by | {"message": attempt.message, "voted_on": vote.revision}
 
 
 def _edit(vote: Ballot, attempt: Attempt) -> Decided | Refused:

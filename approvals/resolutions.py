@@ -15,6 +15,7 @@ from approvals.people import Person
 
 if TYPE_CHECKING:
     from approvals.approvals import Approval
+    from approvals.revisions import Revision
 
 
 @dataclass(frozen=True)
@@ -45,13 +46,18 @@ class Resolution:
 
 
 def of(
-    approval: Approval, *, message: str = "", response: bytes | None = None, person: Person | None = None
+    approval: Approval,
+    *,
+    message: str = "",
+    response: bytes | None = None,
+    person: Person | None = None,
+    voted_on: Revision | None = None,
 ) -> Resolution:
     """How this approval ended. What only its decisions hold is read from them where it is not given."""
     named = ("workspace_id", "subject", "chain", "status", "revision", "choice")
     facts: dict[str, Any] = {name: getattr(approval, name) for name in named}
     if approval.status == "approved":
-        voted_on = revisions.current_revision(approval)
+        voted_on = voted_on or revisions.current_revision(approval)
         facts |= {"digest": voted_on.digest, "args_digest": voted_on.args_digest}
     return Resolution(
         approval_id=approval.public_id,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db import models
+from django.db import connection, models
 
 from approvals import approvals, revisions, rows
 from approvals.approvals import Approval
@@ -110,9 +111,21 @@ class Attempt:
     choice: str = ""
 
 
+def _turn(approval: Approval, revision: Revision, person: Person) -> tuple[int, datetime]:
+    """Which turn this is of a person on a revision, and the database's time."""
+    asked = "SELECT count(*) + 1, placet_now() FROM approvals_decision"
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"{asked} WHERE approval_id = %s AND revision = %s AND person_id = %s",
+            [approval.pk, revision.number, person.pk],
+        )
+        turn, now = cursor.fetchone()
+    return turn, now
+
+
 def write(approval: Approval, revision: Revision, attempt: Attempt, verdict: str) -> Decision:
     """Insert the decision and record it; what was said itself stays outside the ledger, only its digests go in."""
-    turn = Decision.objects.filter(approval=approval, revision=revision.number, person=attempt.by).count() + 1
+    turn, now = _turn(approval, revision, attempt.by)
     decision = Decision(
         workspace_id=approval.workspace_id,
         approval=approval,
@@ -124,7 +137,7 @@ def write(approval: Approval, revision: Revision, attempt: Attempt, verdict: str
         message_digest=canonical.sha256_hex(attempt.message.encode()),
         choice=attempt.choice if verdict == "choose" else "",
         decided_via=attempt.via,
-        decided_at=rows.now(),
+        decided_at=now,
     )
     decision.message = sealing.seal(
         decision.workspace_id, attempt.message.encode(), place=_place(decision.pk, "message")
