@@ -36,7 +36,9 @@ def small(*names: str, seconds: float) -> list[dict[str, Any]]:
 
 
 def test_every_process_may_be_killed_and_each_refund_is_paid_once() -> None:
-    """AP-D3, AP-P6, AP-U1, RL-11: SIGKILL at every point and at random; one effect, nothing lost, all complete."""
+    """AP-D3, AP-P6, AP-U1, RL-11: SIGKILL at every point and at random; one effect, nothing lost, all complete.
+    AP-U16: FLUSHALL while ten approvals wait for a worker; all run within two sweeps of its coming, once each.
+    DU-E1: some are held, some decided and on their way, when the database restarts and every connection ends."""
     (figures,) = small("kill", seconds=580)
     assert figures["ok"] and figures["rounds"] == 20
     assert figures["duplicate_effects_keyed"] == figures["unfinished"] == figures["lost_decisions"] == 0
