@@ -40,9 +40,8 @@ def settle(lease: Lease, call: Call, attempt: Attempt, effect: str, answer: tool
     """Commit what came of it; as evidence where somebody else has the run by now. A tool that is out of reach says
     nothing about an earlier sending, which may have arrived."""
     unreached = answer.outcome == tools.NOT_SENT or answer.passing
-    if unreached and effect in attempts.REPEATED_UNASKED and _another_is_unanswered(attempt):
-        _unknown(lease, call, answer.note)
-    elif answer.outcome == tools.LOST and effect != "pure":
+    repeated = unreached and effect in attempts.REPEATED_UNASKED and _another_is_unanswered(attempt)
+    if repeated or (answer.outcome == tools.LOST and effect != "pure"):
         _unknown(lease, call, answer.note)
     else:
         record(lease, call, attempt, answer)
