@@ -130,7 +130,7 @@ def context_of(approval: Approval) -> dict[str, Any]:
 def resolution(workspace_id: UUID, subject: str) -> Resolution | None:
     """How the newest approval of a subject ended; None while it is pending or where there is none."""
     found = Approval.objects.filter(workspace_id=workspace_id, subject=subject).order_by("-created_at").first()
-    return None if found is None or found.status == Approval.Status.PENDING else resolutions.of(found)
+    return None if found is None or found.status == Approval.Status.PENDING else resolutions.again(found)
 
 
 def _context_place(key: UUID) -> str:

@@ -71,6 +71,15 @@ def of(
     )
 
 
+def again(approval: Approval) -> Resolution:
+    """How this approval ended, read anew, with what was said at its end."""
+    made = approval.decisions.filter(person=approval.decided_by).select_related("person")
+    last = made.order_by("-decided_at").first()
+    if last is None or approval.status not in {"approved", "answered", "rejected"}:
+        return of(approval, message="Nobody decided in time." if approval.status == "expired" else "")
+    return of(approval, message=last.clear_message(), person=last.person)
+
+
 def _response(approval: Approval) -> bytes | None:
     last = approval.decisions.filter(verdict="respond").order_by("-decided_at").first()
     return last.clear_response() if last else None

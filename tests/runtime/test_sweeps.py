@@ -12,7 +12,7 @@ from django.core.management import call_command
 from django.db import connection
 
 from approvals.approvals import Approval
-from runtime import hints, leases, loop, processes, runs, sweeps
+from runtime import calls, hints, leases, loop, processes, runs, sweeps
 from runtime.calls import Call
 from runtime.processes import Process
 from runtime.runs import Run
@@ -189,6 +189,17 @@ def test_a_verdict_that_the_call_was_never_told_is_told(
     assert desk.calls(run)[0].status == "held"
     assert sweeps.repair() == 1 and "was not told" in caplog.text
     assert desk.work(run).status == "completed" and len(tooling.happened("done")) == 1
+
+
+def test_a_rejection_that_is_told_late_still_says_why(desk: Desk, hinted: list[Any], settings: Any) -> None:
+    """AP-R4: the agent learns the reason, whoever had to tell it again."""
+    run = desk.begin([call("asked.keyed")])
+    settings.PLACET_RESOLVED = "tests.runtime.test_sweeps.hear_nothing"
+    desk.say(desk.calls(run)[0], desk.cast.dana, "reject", message="Wrong customer.")
+    settings.PLACET_RESOLVED = "runtime.resolutions.resolved"
+    assert sweeps.repair() == 1
+    (told,) = desk.calls(run)
+    assert told.status == "refused" and calls.message_of(told) == "Wrong customer."
 
 
 def hear_nothing(resolution: Any) -> None:
