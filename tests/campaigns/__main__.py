@@ -29,6 +29,7 @@ CAMPAIGNS: Final = {
     },
     "bench": {
         "decide": "milliseconds from a decision that is posted to the tool that is called",
+        "steps": "steps a second and bytes a step, reading a long run, beside LangGraph and DBOS with --rivals",
         "idle": "memory and processor time of the whole stack while many runs wait for people",
     },
 }
@@ -38,6 +39,7 @@ SMALL: Final[dict[str, dict[str, Any]]] = {
     "idle": {"runs": 5, "period": 2.0, "seed": 1},
     "race": {"rounds": 30, "seed": 1},
     "kill": {"rounds": 20, "seed": 2, "hasten": True},
+    "steps": {"n": 30, "rounds": 1, "seed": 1},
     "tools": {"cases": Path("tests/tools"), "seed": 1},
 }
 """How small each is in the suite. The recorded tools come last: they need a policy of their own."""
@@ -59,13 +61,16 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         one.add_argument("--rounds", type=int, metavar="N", help="how often")
         one.add_argument("--runs", type=int, metavar="N", help="idle: how many runs wait")
         one.add_argument("--period", type=float, metavar="SECONDS", help="idle: for how long it is watched")
+        one.add_argument("--n", type=int, metavar="N", help="steps: how many steps a run has")
+        one.add_argument("--bytes", type=int, metavar="N", help="steps: how many characters each step adds")
+        one.add_argument("--rivals", action="store_true", help="steps: measure the rivals too, in turn")
         one.add_argument("--hasten", action="store_true", help="kill: let the leases of killed workers end at once")
         one.add_argument("--cases", type=Path, metavar="DIR", help="a folder of recorded tools and calls")
         one.add_argument("--keep-logs", type=Path, metavar="DIR", help="copy the processes' logs there at the end")
     small = verbs.add_parser("small")
     small.add_argument("names", nargs="+", choices=SMALL)
     nothing = {"seed": None, "rounds": None, "runs": None, "period": None, "hasten": False, "cases": None}
-    small.set_defaults(**nothing, keep_logs=None)
+    small.set_defaults(**nothing, n=None, bytes=None, rivals=False, keep_logs=None)
     return parser.parse_args(arguments)
 
 

@@ -48,9 +48,11 @@ def test_the_other_campaigns_hold_in_small() -> None:
     """AP-D1, AP-D16, DS-1, AZ-4, AU-3: races over HTTP, then decide, step, cancel and expire on the same few runs.
     AP-E1, AP-E2, AP-E4, AP-E7, AP-E8, AP-E9, AP-X1, AP-X2: our own tools, in the shapes that published ones have.
     Whether the figures of the benchmarks are good is for a quiet machine to say."""
-    decide, idle, race, tools = small("decide", "idle", "race", "tools", seconds=580)
+    decide, idle, race, steps, tools = small("decide", "idle", "race", "steps", "tools", seconds=580)
     assert decide["n"] == 5 and 0 < decide["p50_ms"] <= decide["p95_ms"] and decide["celery_p50_ms"] > 0
     assert idle["runs"] >= 5 and 0 < idle["rss_mb"] < 700 and idle["cpu_percent"] > 0
+    assert steps["ours"]["steps_per_s"] > 0 and 0 < steps["ours"]["bytes_per_step"] <= 4000  # DU-L47
+    assert steps["read_ms"] > 0 and steps["four_workers_ratio"] > 0 and 0 < steps["worker_rss_mb"] < 400
     assert race["ok"] and race["rounds"] == 30
     assert race["double_winners"] == race["stuck_quorums"] == race["deadlocks"] == 0
     assert tools["ok"] and (tools["admitted"], tools["calls"], tools["exact"]) == (10, 11, 11)
