@@ -21,7 +21,7 @@ from approvals.approvals import Approval
 from approvals.decisions import Decided, Refused
 from approvals.edits import kept, view
 from approvals.ledger import canonical
-from approvals.ledger.sealing import Tampered
+from approvals.ledger.sealing import Erased, Tampered
 from approvals.pages.cards import args_in, tool_of
 from approvals.people import Person, Workspace
 from approvals.revisions import current_revision
@@ -153,7 +153,7 @@ def list_approvals(
 @router.get(
     "/workspaces/{slug}/approvals/{approval_id}",
     auth=READERS,
-    response={200: Detail, (401, 403, 404, 409): Error},
+    response={200: Detail, (401, 403, 404, 409, 410): Error},
     summary="Read an approval",
     operation_id="read_approval",
 )
@@ -173,6 +173,8 @@ def _told(request: Any, approval: Approval) -> Any:
     try:
         with rows.within(approval.workspace_id):
             return detail(approval, reader)
+    except Erased:
+        return Status(410, refusal("erased", "What was asked here was erased with its run."))
     except Tampered as fault:
         return Status(409, refusal("tampered", str(fault)))
 

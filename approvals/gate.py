@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.db import models
 
-from approvals import approvals, edits, people, policies, revisions, rows, rulings, schemas
+from approvals import approvals, edits, erasure, people, policies, revisions, rows, rulings, schemas
 from approvals.approvals import Approval
 from approvals.asked import Asked as Asked
 from approvals.asked import Held as Held
@@ -20,6 +20,7 @@ from approvals.clearance import NotCleared as NotCleared
 from approvals.clearance import answer as answer
 from approvals.clearance import clearance as clearance
 from approvals.edits import money
+from approvals.erasure import StillOpen as StillOpen
 from approvals.ledger import canonical, entries
 from approvals.people import Person, Workspace
 from approvals.resolutions import Resolution as Resolution
@@ -38,12 +39,14 @@ __all__ = [
     "NotCleared",
     "Proposal",
     "Resolution",
+    "StillOpen",
     "ToolFacts",
     "admit",
     "answer",
     "ask",
     "clearance",
     "covered",
+    "erase",
     "expire_due",
     "hold",
     "judge",
@@ -257,6 +260,12 @@ def withdraw(
     person = Person.objects.filter(pk=person_id).first() if person_id else None
     with rows.within(workspace_id):
         return approvals.cancel_open(workspace_id, chain, by=by, person=person, reason=reason, subject=subject)
+
+
+def erase(workspace_id: UUID, chain: str) -> None:
+    """Empty what was written about a chain's calls, in an open transaction and before its run is locked. Raises
+    StillOpen."""
+    erasure.erase(workspace_id, chain)
 
 
 def expire_due(limit: int = 100) -> int:

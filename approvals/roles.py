@@ -24,11 +24,13 @@ def grant(using: str) -> None:
             cursor.execute(f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO {name}")
             cursor.execute(f"GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA public TO {name}")
             cursor.execute(f"REVOKE INSERT, UPDATE, DELETE ON django_migrations FROM {name}")
-            for table in write_once_tables():
+            for table, exceptions in write_once_tables().items():
                 cursor.execute(f"REVOKE UPDATE, DELETE, TRUNCATE ON {quote(table)} FROM {name}")
+                for granted in exceptions:
+                    cursor.execute(f"GRANT {granted} ON {quote(table)} TO {name}")
 
 
-def write_once_tables() -> list[str]:
-    """The tables whose rows nobody changes: those of the models that say WRITE_ONCE."""
+def write_once_tables() -> dict[str, tuple[str, ...]]:
+    """The tables whose rows nobody changes, those of the models that say WRITE_ONCE, with the exceptions of each."""
     models = (model for model in apps.get_models() if issubclass(model, Row))
-    return sorted(model._meta.db_table for model in models if model.WRITE_ONCE)
+    return {model._meta.db_table: model.EXCEPTIONS for model in models if model.WRITE_ONCE}

@@ -77,12 +77,14 @@ def now() -> datetime:
 
 class Row(models.Model):
     """A row of one workspace. ``PREFIX`` is the head of its public id; ``MOVES`` its allowed changes of
-    status (column ``STATE``); ``WRITE_ONCE`` says that the database refuses to change or delete its rows."""
+    status (column ``STATE``); ``WRITE_ONCE`` says that the database refuses to change or delete its rows, but for what
+    ``EXCEPTIONS`` grants ("UPDATE (column)", "DELETE") and the table's trigger then allows."""
 
     PREFIX: ClassVar[str] = "row"
     MOVES: ClassVar[Mapping[str, frozenset[str]]] = {}
     STATE: ClassVar[str] = "status"
     WRITE_ONCE: ClassVar[bool] = False
+    EXCEPTIONS: ClassVar[tuple[str, ...]] = ()
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     workspace = models.ForeignKey("approvals.Workspace", models.PROTECT, related_name="+")
@@ -246,6 +248,39 @@ def write_once(table: str) -> str:
         FOR EACH ROW EXECUTE FUNCTION placet_refuse_change();
     CREATE TRIGGER {table}_table_is_final BEFORE TRUNCATE ON {table}
         FOR EACH STATEMENT EXECUTE FUNCTION placet_refuse_change();
+    """
+
+
+ONLY_ERASE = r"""
+CREATE OR REPLACE FUNCTION placet_only_erase() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    emptied jsonb := '{}';
+    name text;
+BEGIN
+    IF TG_OP = 'UPDATE' THEN
+        FOREACH name IN ARRAY TG_ARGV LOOP
+            IF to_jsonb(NEW) ->> name = '\x' THEN
+                emptied := emptied || jsonb_build_object(name, '\x');
+            END IF;
+        END LOOP;
+        IF emptied <> '{}' AND to_jsonb(NEW) = to_jsonb(OLD) || emptied THEN
+            RETURN NEW;
+        END IF;
+    END IF;
+    RAISE EXCEPTION 'Rows of % are written once: % is refused.', TG_TABLE_NAME, TG_OP USING ERRCODE =
+    'restrict_violation';
+END $$;
+"""
+
+
+def only_erase(table: str, *columns: str) -> str:
+    """The SQL, for a migration, by which a table written once lets these sealed columns be emptied, and nothing
+    else."""
+    named = ", ".join(f"'{column}'" for column in columns)
+    return f"""
+    DROP TRIGGER {table}_row_is_final ON {table};
+    CREATE TRIGGER {table}_row_is_final BEFORE UPDATE OR DELETE ON {table}
+        FOR EACH ROW EXECUTE FUNCTION placet_only_erase({named});
     """
 
 

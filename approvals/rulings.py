@@ -27,6 +27,7 @@ class Ruling(rows.Row):
 
     PREFIX = "rul"
     WRITE_ONCE = True
+    EXCEPTIONS = ("UPDATE (args)",)
 
     class Verdict(models.TextChoices):
         ALLOW = "allow"

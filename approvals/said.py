@@ -22,6 +22,7 @@ class Decision(rows.Row):
 
     PREFIX = "dec"
     WRITE_ONCE = True
+    EXCEPTIONS = ("UPDATE (message, response)",)
 
     class Verdict(models.TextChoices):
         APPROVE = "approve"

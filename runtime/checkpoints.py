@@ -27,6 +27,7 @@ class Checkpoint(rows.Row):
 
     PREFIX = "cp"
     WRITE_ONCE: ClassVar[bool] = True
+    EXCEPTIONS: ClassVar[tuple[str, ...]] = ("UPDATE (body)", "DELETE")
 
     class Kind(models.TextChoices):
         INPUT = "input"

@@ -208,10 +208,10 @@ class Turn:
 
     def _wanted_stop(self) -> Breakpoint | None:
         """The breakpoint at which the agent's definition has the run stop here, if people have not passed it yet."""
+        self._load()
+        if not (self._interrupts.between_steps or self._interrupts.at_the_end):
+            return None
         with rows.within(self.lease.workspace_id):
-            self._load()
-            if not (self._interrupts.between_steps or self._interrupts.at_the_end):
-                return None
             return breakpoints.wanted(self.lease.run_id, self._interrupts, self._node)
 
     def _stop_at(self, stop: Breakpoint) -> bool:

@@ -11,6 +11,7 @@ from runtime.definitions import Agent as Agent
 from runtime.definitions import AgentVersion as AgentVersion
 from runtime.definitions import Tool as Tool
 from runtime.processes import Process as Process
+from runtime.retention import Tombstone as Tombstone
 from runtime.runs import Run as Run
 from runtime.snapshots import Snapshot as Snapshot
 from runtime.threads import Thread as Thread

@@ -15,7 +15,7 @@ from approvals.ledger import canonical, entries
 from approvals.ledger.sealing import Tampered
 from runtime import calls, checkpoints, definitions
 from runtime.calls import Attempt, Call
-from runtime.checkpoints import Checkpoint, Unreadable
+from runtime.checkpoints import Checkpoint, Erased, Unreadable
 from runtime.runs import Run
 
 Entry = Mapping[str, Any]
@@ -194,6 +194,8 @@ def use_of(call: Call, rule: str, attempts: list[Attempt]) -> Use:
 def _changes(checkpoint: Checkpoint) -> list[Entry]:
     try:
         return list(checkpoints.body_of(checkpoint).get("ops", []))
+    except Erased:
+        return []
     except Unreadable as fault:
         return [{"op": "set", "path": "", "value": str(fault)}]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import wraps
@@ -18,7 +19,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from approvals import gate, rows
 from approvals.ledger import sealing
-from runtime import calls, checkpoints
+from runtime import calls, checkpoints, view
 from runtime import runs as run_rows
 from runtime.calls import Call
 from runtime.definitions import Agent
@@ -58,7 +59,9 @@ def member(view: Callable[Concatenate[Visit, P], HttpResponse]) -> Callable[...,
         if request.method == "POST" and request.headers.get("Sec-Fetch-Site", "none") not in {"same-origin", "none"}:
             return HttpResponse("This form came from another site.", status=403, content_type="text/plain")
         if not request.user.is_authenticated:
-            back_to = request.get_full_path() if request.method == "GET" else request.path.removesuffix("/stop")
+            back_to = (
+                request.get_full_path() if request.method == "GET" else re.sub("/(stop|resume)$", "", request.path)
+            )
             return HttpResponse(status=401) if request.headers.get("HX-Request") else redirect_to_login(back_to)
         request.workspace = gate.workspace_of(request.user, slug)
         if request.workspace is None:
@@ -112,6 +115,8 @@ def _line(run: Run) -> dict[str, Any]:
 def _title(run: Run) -> str:
     try:
         return run_rows.title_of(run)
+    except sealing.Erased:
+        return "An erased run"
     except sealing.Tampered:
         return "Its title is not the one that was sealed"
 
@@ -166,6 +171,7 @@ def run(request: Visit, run_id: str) -> HttpResponse:
             "tone": tone,
             "timeline": narrative,
             "may_stop": operates and found.status not in run_rows.FINAL and not found.cancel_by,
+            "may_resume": operates and found.status in {"failed", "parked"} and not found.cancel_by,
             "may_read_state": with_state,
             "whole": _state(found) if with_state else None,
         }
@@ -174,7 +180,7 @@ def run(request: Visit, run_id: str) -> HttpResponse:
 
 def _run_of(request: Visit, run_id: str) -> Run:
     key = rows.parse_id(Run.PREFIX, run_id)
-    known = Run.objects.select_related("agent", "requester", "version")
+    known = Run.objects.select_related("agent", "requester", "version", "thread")
     found = known.filter(workspace=request.workspace, pk=key).first() if key else None
     if found is None:
         raise Http404
@@ -182,11 +188,22 @@ def _run_of(request: Visit, run_id: str) -> Run:
 
 
 def _state(run: Run) -> dict[str, Any]:
-    """The state at the head, with the chain verified on the way; else why it cannot be read."""
+    """What the last checkpoint shows, verified on the way; else why it cannot be read."""
     try:
-        return {"value": checkpoints.rehydrate(run.pk, head_seq=run.head_seq, head_mac=bytes(run.head_mac))[0]}
+        return {"view": view.view(run, run.head_seq)}
     except checkpoints.Unreadable as fault:
-        return {"fault": str(fault)}
+        return {"fault": str(fault), "erased": isinstance(fault, checkpoints.Erased)}
+
+
+@require_POST
+@member
+def resume(request: Visit, run_id: str) -> HttpResponse:
+    """Let a failed or parked run go on from its last commit, for those who operate its agent."""
+    found = _run_of(request, run_id)
+    if not gate.may(request.user, "operate", found.agent):
+        return render(request, "403.html", status=403)
+    run_rows.resume(found, by=request.user.public_id)
+    return redirect("run", request.workspace.slug, found.public_id)
 
 
 @require_POST

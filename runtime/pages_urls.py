@@ -10,5 +10,6 @@ urlpatterns = [
     path("w/<slug:slug>/runs", pages.runs, name="runs"),
     path("w/<slug:slug>/runs/<str:run_id>", pages.run, name="run"),
     path("w/<slug:slug>/runs/<str:run_id>/stop", pages.stop, name="stop"),
+    path("w/<slug:slug>/runs/<str:run_id>/resume", pages.resume, name="resume"),
     path("w/<slug:slug>/calls/<str:call_id>", pages.call, name="call"),
 ]

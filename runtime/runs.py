@@ -73,6 +73,7 @@ class Run(rows.Row):
     cancel_by = models.CharField(max_length=40, blank=True)
     cancel_reason = models.BinaryField(default=b"")
     ended_at = models.DateTimeField(null=True)
+    erased_at = models.DateTimeField(null=True)
 
     class Meta:
         constraints = [
@@ -249,7 +250,7 @@ def _wish_to_cancel(run: Run, by: str, reason: str) -> bool:
         return running.update(**wanted) == 1
 
 
-def retry(run: Run, *, by: str) -> bool:
+def resume(run: Run, *, by: str) -> bool:
     """Let a failed or parked run go on from its last commit. False if it is neither. Whether they may is for the
     caller to ask."""
     fresh: dict[str, Any] = {

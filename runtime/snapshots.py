@@ -201,9 +201,23 @@ def keep(stack: Stack, state: Mapping[str, Any], where: Where, *, fence: int) ->
         made.live = afresh.live
         made = afresh if stack.size + len(made.clear) >= (1 + ALPHA) * afresh.live else made
     with rows.within(where.workspace_id):
-        wire.run([*blobs.statements(where.workspace_id, where.run_id, made.lifted), (_KEEP, _row(made, where, fence))])
+        wire.run(
+            [
+                *blobs.statements(where.workspace_id, where.run_id, made.lifted),
+                (_KEEP, _row(made, where) | {"fence": fence}),
+            ]
+        )
     stack.size = len(made.clear) + (0 if made.since == 1 else stack.size)
     stack.seq, stack.mac, stack.live, stack.tail, stack.weight = where.seq, where.mac, made.live, [], 0
+
+
+def write_whole(state: Mapping[str, Any], goto: str, where: Where) -> None:
+    """Write a snapshot of the whole state after a checkpoint, in the open transaction."""
+    made = _afresh(where.workspace_id, state, goto)
+    wire.run(blobs.statements(where.workspace_id, where.run_id, made.lifted))
+    row = _row(made, where)
+    named = {"pk": row.pop("id"), "workspace_id": row.pop("workspace"), "run_id": row.pop("run")}
+    Snapshot.objects.create(**named, **row)
 
 
 @dataclass
@@ -224,12 +238,12 @@ def _afresh(workspace_id: UUID, state: Mapping[str, Any], goto: str) -> _Made:
     return _Made(1, clear, len(clear), lifted)
 
 
-def _row(made: _Made, where: Where, fence: int) -> dict[str, Any]:
+def _row(made: _Made, where: Where) -> dict[str, Any]:
     place = _place(where.run_id, made.since, where.seq, where.mac)
     body = sealing.seal(where.workspace_id, made.clear, place=place)
     named = {"id": rows.uuid7(), "workspace": where.workspace_id, "run": where.run_id, "seq": where.seq}
     sizes = {"since": made.since, "size": len(made.clear), "live": made.live}
-    return {**named, **sizes, "fence": fence, "mac": where.mac, "body": body}
+    return {**named, **sizes, "mac": where.mac, "body": body}
 
 
 def _encoded(operations: list[dict[str, Any]], goto: str) -> bytes:

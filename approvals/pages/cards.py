@@ -9,7 +9,7 @@ from approvals.channels.card import MENTIONED, Card, Word, card, names_in
 from approvals.edits import money
 from approvals.edits.view import Tool, View, hidden, root
 from approvals.ledger import canonical
-from approvals.ledger.sealing import Tampered
+from approvals.ledger.sealing import Erased, Tampered
 from approvals.revisions import Revision, args_of
 
 
@@ -41,8 +41,9 @@ def card_in(approval: Approval, revision: Revision) -> Card:
     """The same for a list, where one row that was tampered with must not take the others along: it says so itself."""
     try:
         return card_of(approval, args_in(revision))
-    except Tampered:
-        told = Word(f"{approval.tool_title}: its arguments are not the ones that were sealed")
+    except Tampered as fault:
+        what = "erased" if isinstance(fault, Erased) else "its arguments are not the ones that were sealed"
+        told = Word(f"{approval.tool_title}: {what}")
         return Card((told,), "", "", "Approve this call", moves_money=False)
 
 

@@ -15,7 +15,7 @@ from approvals.approvals import Approval
 from approvals.decisions import Decided, Refused
 from approvals.edits.texts import masked_text
 from approvals.edits.view import root
-from approvals.ledger.sealing import Tampered
+from approvals.ledger.sealing import Erased, Tampered
 from approvals.pages.cards import tool_of
 from approvals.pages.door import Visit, approval_of, member
 from approvals.pages.entries import entries
@@ -141,9 +141,11 @@ def page(
 
 
 def tampered(request: Visit, approval: Approval, fault: Exception) -> HttpResponse:
-    """The page in place of one whose rows do not hold together: it shows none of them."""
+    """The page in place of one whose rows do not hold together, or were erased: it shows none of them."""
+    erased = isinstance(fault, Erased)
     told = {"workspace": request.workspace, "here": "inbox", "approval": approval, "fault": str(fault)}
-    return render(request, "review/tampered.html", told, status=409)
+    page = "review/erased.html" if erased else "review/tampered.html"
+    return render(request, page, told, status=410 if erased else 409)
 
 
 def _since(request: Visit) -> int:

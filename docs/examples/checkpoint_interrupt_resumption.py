@@ -130,6 +130,7 @@ def tell(agent: Caller, people: dict[str, Caller], ticket: str) -> None:
     say(f"  rule {asked['policy_rule_id']} needs {asked['required_approvals']}, revision {asked['revision']}")
     show(asked["action_request"]["args"])
     say(f"  the run waits at checkpoint {run['checkpoint']}, and no worker is busy with it")
+    parts(agent.call("GET", f"/runs/{run_id}/checkpoints/{run['checkpoint']}"))
 
     args = {**asked["action_request"]["args"], "amount": AGREED, "note": "Four of twelve chairs, as agreed"}
     edit = {"verdict": "edit", "edited_action": {"name": asked["action_request"]["name"], "args": args}}
@@ -164,6 +165,14 @@ def finish(agent: Caller, run: Any) -> None:
     say("Nothing happened twice, and nothing unasked." if not log["doubts"] else "\n".join(log["doubts"]))
     if log["doubts"] or run["status"] != "completed" or refund["value"]["amount"] != AGREED:
         sys.exit(1)
+
+
+def parts(checkpoint: dict[str, Any]) -> None:
+    """A checkpoint, each part apart."""
+    say("\nWhat the checkpoint holds")
+    for name, value in checkpoint.items():
+        text = json.dumps(value, ensure_ascii=False)
+        say(f"    {name:<15} {text if len(text) <= 160 else text[:160] + ' …'}")
 
 
 def show(args: dict[str, Any], before: dict[str, Any] | None = None) -> None:

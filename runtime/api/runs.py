@@ -6,17 +6,18 @@ import re
 from typing import Any, Final
 
 from django.http import HttpRequest
-from ninja import Field, Header, Query, Router, Schema, Status
+from ninja import Field, Header, Path, Query, Router, Schema, Status
 from pydantic import ConfigDict
 
 from approvals import rows
 from approvals.ledger import canonical
+from approvals.ledger.sealing import Erased as SealErased
 from approvals.ledger.sealing import Tampered
 from runtime import checkpoints, runs, state
 from runtime.api import shapes
 from runtime.api.access import Credential
 from runtime.api.errors import Problem
-from runtime.checkpoints import Checkpoint, Unreadable
+from runtime.checkpoints import Checkpoint, Erased, Unreadable
 from runtime.credentials import Caller
 from runtime.runs import Run
 from runtime.threads import Thread
@@ -100,6 +101,8 @@ def _same(run: Run, payload: RunIn, caller: Caller, thread: Thread | None) -> bo
     try:
         ops = checkpoints.body_of(Checkpoint.objects.get(run=run, seq=1))["ops"]
         title = runs.title_of(run)
+    except (Erased, SealErased) as fault:
+        raise Problem(409, "erased", "The run that this Idempotency-Key began was erased.") from fault
     except (Unreadable, Tampered) as fault:
         raise Problem(409, "tampered", str(fault)) from fault
     wanted = state.changes({"input": payload.input}, {}, ())
@@ -173,6 +176,26 @@ def list_checkpoints(
     except Unreadable as fault:
         raise Problem(409, "tampered", str(fault)) from fault
     return {"checkpoints": told, "next": told[-1]["number"] if len(found) > most else None}
+
+
+@router.get(
+    "/runs/{run_id}/checkpoints/{number}",
+    response={200: shapes.CheckpointDetail, (401, 404, 409, 410, 422): shapes.Error},
+    summary="Read a checkpoint",
+    operation_id="read_checkpoint",
+)
+def read_checkpoint(request: Any, run_id: str, number: int = Path(..., ge=1, le=2**53)) -> Any:
+    """One checkpoint of a run and the state after it: variables, plan, results, usage, and what was still to happen."""
+    run = _run(request.auth, run_id)
+    try:
+        with rows.within(run.workspace_id):
+            return shapes.checkpoint_detail(run, number)
+    except Checkpoint.DoesNotExist:
+        raise Problem(404, "not_found", "There is no such checkpoint.", field="number") from None
+    except Erased as fault:
+        raise Problem(410, "erased", str(fault)) from fault
+    except Unreadable as fault:
+        raise Problem(409, "tampered", str(fault)) from fault
 
 
 @router.get(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -10,7 +11,7 @@ from ninja import Field, Schema
 from approvals import gate
 from approvals.ledger import canonical
 from approvals.ledger.sealing import Tampered
-from runtime import calls, checkpoints, definitions, runs, timeline, tools
+from runtime import calls, checkpoints, definitions, runs, timeline, tools, view
 from runtime.calls import Call
 from runtime.checkpoints import Checkpoint
 from runtime.runs import Run
@@ -99,6 +100,26 @@ class CheckpointOut(Schema):
     next_node: str
     created_at: str
     changes: list[dict[str, Any]]
+    schema_version: int
+    erased: bool = Field(description="Whether what it held was erased; then it tells no changes.")
+
+
+class CheckpointDetail(Schema):
+    """A checkpoint and the state after it, each part apart."""
+
+    checkpoint_id: str
+    thread_id: str
+    run_id: str
+    number: int
+    step: int = Field(description="How many steps the agent had taken by then.")
+    variables: dict[str, Any] = Field(description="The state but for its members `plan` and `results`.")
+    plan: Any = None
+    results: Any = Field(None, description="The state's `results`, or else those that this step was told.")
+    usage: dict[str, Any] = Field(description="What this step spent.")
+    pending_actions: list[dict[str, Any]] = Field(
+        description="Calls that no step had been told of yet, with what has become of them by now."
+    )
+    schema_version: int
 
 
 class CheckpointPage(Schema):
@@ -150,6 +171,10 @@ def run_detail(run: Run) -> dict[str, Any]:
 
 def checkpoint_out(checkpoint: Checkpoint) -> dict[str, Any]:
     """A checkpoint with its changes. Raises checkpoints.Unreadable."""
+    try:
+        changes, erased = list(checkpoints.body_of(checkpoint).get("ops", [])), False
+    except checkpoints.Erased:
+        changes, erased = [], True
     return {
         "checkpoint_id": checkpoint.public_id,
         "number": checkpoint.seq,
@@ -157,8 +182,15 @@ def checkpoint_out(checkpoint: Checkpoint) -> dict[str, Any]:
         "node": checkpoint.node,
         "next_node": checkpoint.goto,
         "created_at": instant(checkpoint.created_at),
-        "changes": list(checkpoints.body_of(checkpoint).get("ops", [])),
+        "changes": changes,
+        "schema_version": checkpoint.schema_version,
+        "erased": erased,
     }
+
+
+def checkpoint_detail(run: Run, number: int) -> dict[str, Any]:
+    """A checkpoint and the state after it. Raises Checkpoint.DoesNotExist, checkpoints.Unreadable."""
+    return {"number": number, **asdict(view.view(run, number))}
 
 
 def timeline_out(run: Run) -> dict[str, Any]:

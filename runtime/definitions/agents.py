@@ -15,7 +15,7 @@ from runtime.definitions import interrupts
 
 
 class Agent(rows.Row):
-    """An agent of a workspace. Those with the object right ``operate`` see its runs' state and may cancel and retry
+    """An agent of a workspace. Those with the object right ``operate`` see its runs' state and may cancel and resume
     them."""
 
     PREFIX = "agt"

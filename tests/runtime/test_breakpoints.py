@@ -165,7 +165,7 @@ def test_a_breakpoint_that_nobody_looks_at_parks_the_run_and_is_asked_anew(desk:
     run = walker(desk, interrupt_before=["pay"], **OPEN)
     Approval.objects.update(expires_at=rows.now())
     assert gate.expire_due() == 1 and desk.work(run).reason_code == "breakpoint_expired"
-    assert runs.retry(run, by=desk.cast.omar.public_id) and desk.work(run).status == "suspended_approval"
+    assert runs.resume(run, by=desk.cast.omar.public_id) and desk.work(run).status == "suspended_approval"
     assert say(desk, run, "approve").status == "completed"
     assert list(Breakpoint.objects.order_by("created_at").values_list("status", flat=True)) == ["expired", "passed"]
 
@@ -207,7 +207,7 @@ def test_an_end_that_nobody_looked_at_is_asked_about_again(desk: Desk) -> None:
     Approval.objects.update(expires_at=rows.now())
     gate.expire_due()
     desk.work(run)
-    runs.retry(run, by=desk.cast.omar.public_id)
+    runs.resume(run, by=desk.cast.omar.public_id)
     assert desk.work(run).status == "suspended_approval" and "finish" in asked(run).tool_title
     assert say(desk, run, "approve").status == "completed"
 

@@ -1,4 +1,4 @@
-"""The commands: propose, run log, run cancel, run retry, tools import, tools list."""
+"""The commands: propose, run log, run cancel, run resume, tools import, tools list."""
 
 from __future__ import annotations
 
@@ -126,9 +126,9 @@ def test_an_operator_cancels_and_retries(desk: Desk) -> None:
     with pytest.raises(CommandError, match="has ended already"):
         say("run", "cancel", run.public_id)
     with pytest.raises(CommandError, match="neither failed nor been parked"):
-        say("run", "retry", run.public_id)
+        say("run", "resume", run.public_id)
     Run.objects.filter(pk=run.pk).update(status="parked", cancel_by="")
-    assert "goes on" in say("run", "retry", run.public_id)
+    assert "goes on" in say("run", "resume", run.public_id)
 
 
 def test_only_those_who_may_operate_the_agent_do_so(desk: Desk) -> None:

@@ -232,7 +232,7 @@ def test_a_failed_run_can_go_on_from_its_last_commit(desk: Desk, monkeypatch: py
     """AP-D7: a failed resume can be repeated."""
     run = odd_run(desk, "raises")
     monkeypatch.setitem(ODD, "raises", lambda state, results: Step(goto="after"))
-    assert runs.retry(run, by="system") and desk.work(run).status == "completed"
+    assert runs.resume(run, by="system") and desk.work(run).status == "completed"
 
 
 def test_the_person_is_shown_the_conversation_and_the_agents_reason(desk: Desk) -> None:

@@ -100,7 +100,7 @@ def test_a_run_that_stands_still_can_be_closed_or_go_on(desk: Desk, status: str)
     """AP-D7."""
     run = desk.start([call("free.pure")])
     Run.objects.filter(pk=run.pk).update(status=status, reason="It was unwell.")
-    assert runs.retry(run, by="system") and not runs.retry(run, by="system")
+    assert runs.resume(run, by="system") and not runs.resume(run, by="system")
     assert desk.work(run).status == "completed" and run.reason == ""
     other = desk.start([call("free.pure")])
     Run.objects.filter(pk=other.pk).update(status=status)

@@ -1,21 +1,34 @@
-"""``manage.py run log | cancel | retry RUN``: what happened in a run, and the two things an operator does about it."""
+"""``manage.py run log | cancel | resume | prune | erase | delete RUN``: what happened in a run, and what an operator
+does about it, or about what it keeps."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Final, TypeVar
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from approvals import gate, rows
-from runtime import runs, timeline
+from runtime import checkpoints, retention, runs, timeline
 from runtime.management import who
 from runtime.runs import Run
 
+T = TypeVar("T")
+OPERATE: Final = "operate the agent"
+ADMINISTER: Final = "administer the workspace"
+RIGHTS: Final = {
+    "cancel": OPERATE,
+    "resume": OPERATE,
+    "prune": ADMINISTER,
+    "erase": ADMINISTER,
+    "delete": ADMINISTER,
+}
+
 
 class Command(BaseCommand):
-    help = "Tell what happened in a run, cancel it, or let a failed or parked one go on."
+    help = "Tell what happened in a run, cancel it, let it go on, or let go of what it keeps."
 
     def add_arguments(self, parser: CommandParser) -> None:
         words = parser.add_subparsers(dest="word", required=True)
@@ -24,12 +37,18 @@ class Command(BaseCommand):
         log.add_argument("--json", action="store_true", help="one JSON object")
         for word, told in (
             ("cancel", "withdraw its approvals and end it"),
-            ("retry", "let it go on from its last commit"),
+            ("resume", "let a failed or parked run go on from its last commit"),
+            ("prune", "empty old checkpoints, below a snapshot; headers stay, and the chain still verifies"),
+            ("erase", "empty all that was written in an ended run; its headers and its ledger stay"),
+            ("delete", "delete the run for good; its tombstone and its ledger stay"),
         ):
             verb = words.add_parser(word, help=told)
             verb.add_argument("run")
-            verb.add_argument("--reason", default="An operator ended it.")
-            who.add_person(verb, "who does it; they must be allowed to operate the agent")
+            if word == "cancel":
+                verb.add_argument("--reason", default="An operator ended it.")
+            if word == "prune":
+                verb.add_argument("--keep", type=int, default=0, metavar="N", help="leave the last N checkpoints whole")
+            who.add_person(verb, f"who does it; they must be allowed to {RIGHTS[word]}")
 
     def handle(self, *_: Any, **options: Any) -> None:
         getattr(self, f"_{options['word']}")(_run(options["run"]), options)
@@ -50,30 +69,58 @@ class Command(BaseCommand):
         self.stdout.write("\n".join(doubts) or "Every key belongs to one call, and nothing happened twice.")
 
     def _cancel(self, run: Run, options: dict[str, Any]) -> None:
-        person = _operator(run, options)
+        person = _person(run, options)
         key = person.pk if person else None
         if not runs.cancel(run, by=who.public_id(person), reason=options["reason"], person_id=key):
             raise CommandError(f"{run.public_id} has ended already or is about to: it is {run.status}.")
         self.stdout.write(f"{run.public_id} is being cancelled.")
 
-    def _retry(self, run: Run, options: dict[str, Any]) -> None:
-        if not runs.retry(run, by=who.public_id(_operator(run, options))):
+    def _resume(self, run: Run, options: dict[str, Any]) -> None:
+        if not runs.resume(run, by=_by(run, options)):
             raise CommandError(f"{run.public_id} has neither failed nor been parked: it is {run.status}.")
         self.stdout.write(f"{run.public_id} goes on.")
+
+    def _prune(self, run: Run, options: dict[str, Any]) -> None:
+        count = _tried(lambda: retention.prune(run, by=_by(run, options), keep=options["keep"]))
+        self.stdout.write(f"{count} checkpoints of {run.public_id} were emptied. Their headers stay.")
+
+    def _erase(self, run: Run, options: dict[str, Any]) -> None:
+        _tried(lambda: retention.erase(run, by=_by(run, options)))
+        self.stdout.write(f"What was written in {run.public_id} is gone. Its headers and its ledger stay.")
+
+    def _delete(self, run: Run, options: dict[str, Any]) -> None:
+        _tried(lambda: retention.delete(run, by=_by(run, options)))
+        self.stdout.write(f"{run.public_id} is deleted. Its ledger stays.")
+
+
+def _tried(verb: Callable[[], T]) -> T:
+    try:
+        return verb()
+    except (retention.NotYet, checkpoints.Unreadable) as fault:
+        raise CommandError(str(fault)) from fault
 
 
 def _run(public_id: str) -> Run:
     key = rows.parse_id(Run.PREFIX, public_id)
-    run = Run.objects.select_related("agent", "version").filter(pk=key).first() if key else None
+    run = Run.objects.select_related("agent", "version", "workspace").filter(pk=key).first() if key else None
     if run is None:
         raise CommandError(f"There is no run {public_id}.")
     return run
 
 
-def _operator(run: Run, options: dict[str, Any]) -> Any:
+def _by(run: Run, options: dict[str, Any]) -> str:
+    return who.public_id(_person(run, options))
+
+
+def _person(run: Run, options: dict[str, Any]) -> Any:
+    """Whoever does it, once they were found to have the right to."""
     person = who.person(options)
-    if person and not gate.may(person, "operate", run.agent):
-        raise CommandError(f"{person.email} may not operate {run.agent.name}.")
+    if person is None:
+        return None
+    right = RIGHTS[options["word"]]
+    thing = run.agent if right == OPERATE else run.workspace
+    if not gate.may(person, right.split()[0], thing):
+        raise CommandError(f"{person.email} may not {right.replace('the agent', run.agent.name)}.")
     return person
 
 

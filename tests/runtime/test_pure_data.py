@@ -1,0 +1,147 @@
+"""Only pure data is state: anything else fails the step and names its place, and nothing before it is lost."""
+
+from __future__ import annotations
+
+import enum
+import socket
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.test import Client
+
+from runtime import checkpoints, runs, state
+from runtime.runs import Run
+from tests.runtime import growing
+from tests.runtime.conftest import Desk
+from tests.runtime.test_pages import RUNS, html_of, reads
+
+__all__ = ["reads"]
+
+
+class Colour(enum.Enum):
+    RED = "red"
+
+
+class Level(enum.IntEnum):
+    HIGH = 1
+
+
+class Name(str):
+    __slots__ = ()
+
+
+@dataclass
+class Address:
+    street: str = "Main"
+
+
+def deep(levels: int) -> Any:
+    value: Any = 1
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+def ring() -> list[Any]:
+    made: list[Any] = []
+    made.append(made)
+    return made
+
+
+OFFENDERS: dict[str, Any] = {
+    "socket": socket.socket,
+    "lock": threading.Lock,
+    "datetime": lambda: datetime.now(UTC),
+    "set": lambda: {1, 2},
+    "tuple": lambda: (1, 2),
+    "bytes": lambda: b"raw",
+    "decimal": lambda: Decimal("1.5"),
+    "uuid": uuid4,
+    "enum": lambda: Colour.RED,  # DU-S1
+    "int enum": lambda: Level.HIGH,  # DU-S1
+    "str subclass": lambda: Name("x"),
+    "dict subclass": lambda: OrderedDict(a=1),
+    "dataclass": Address,  # DU-S3
+    "function": lambda: print,  # DU-S8
+    "nan": lambda: float("nan"),
+    "infinity": lambda: float("-inf"),
+    "large integer": lambda: 2**53,
+    "half a character": lambda: "\ud800",
+    "nul": lambda: "a\0b",
+    "key": lambda: {1: "one"},
+    "too deep": lambda: deep(100),
+    "ring": ring,
+}
+
+
+@pytest.fixture
+def poisoned(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """`poisoned(value)`: a run whose second step puts this into its state, deep inside."""
+
+    def begin(value: Any) -> Run:
+        monkeypatch.setitem(growing.poison, "found", {"here": [0, value]})
+        return growing.grow(desk, {"update": {"good": 1}, "goto": "poisoned"}, {})
+
+    yield begin
+    growing.poison.clear()
+
+
+@pytest.mark.parametrize("kind", OFFENDERS)
+def test_what_is_no_data_fails_the_step_and_is_named_by_its_path(poisoned: Any, kind: str) -> None:
+    """DU-S1, DU-S3, DU-S4, DU-S8: refused when it is committed, never turned into something else."""
+    value = OFFENDERS[kind]()
+    try:
+        run = poisoned(value)
+    finally:
+        if isinstance(value, socket.socket):
+            value.close()
+    assert (run.status, run.reason_code) == ("failed", "bad_step") and run.reason.startswith("/found/here/1")
+    assert run.head_seq == 2
+    assert checkpoints.read(run.workspace_id, run.pk, 2).state["good"] == 1
+
+
+def test_what_is_too_large_is_named_too(poisoned: Any) -> None:
+    run = poisoned("x" * state.MAX_BYTES)
+    assert run.status == "failed" and run.reason.startswith("/found: one step may write")
+
+
+@pytest.mark.parametrize(
+    ("update", "append", "remove", "said"),
+    [
+        ({1: "x"}, {}, (), "/1: a name"),
+        ({}, {"a": "text"}, (), "/a: items"),
+        ({}, {"a": {"b": 1}}, (), "/a: items"),
+        ({}, {}, (None,), "/None: a name"),
+    ],
+)
+def test_names_are_text_and_what_is_appended_is_a_list(update: Any, append: Any, remove: Any, said: str) -> None:
+    with pytest.raises(state.NotState, match=said):
+        state.changes(update, append, remove)
+
+
+def test_an_operator_lets_it_go_on_after_a_fix(
+    desk: Desk, poisoned: Any, reads: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """AP-D7: by a button, a POST of those who operate the agent; a second press changes nothing."""
+    run = poisoned({1, 2})
+    at = f"{RUNS}/{run.public_id}/resume"
+    omar, dana, oskar = (reads(person) for person in (desk.cast.omar, desk.cast.dana, desk.cast.oskar))
+    assert (dana.post(at).status_code, oskar.post(at).status_code, omar.get(at).status_code) == (403, 404, 405)
+    assert "Let it go on" not in html_of(dana, run) and "Let it go on" in html_of(omar, run)
+    assert omar.post(at, headers={"Sec-Fetch-Site": "cross-site"}).status_code == 403
+    strict = Client(enforce_csrf_checks=True)
+    strict.force_login(desk.cast.omar, backend="django.contrib.auth.backends.ModelBackend")
+    assert strict.post(at).status_code == 403
+    monkeypatch.setitem(growing.poison, "found", "mended")
+    assert omar.post(at).status_code == omar.post(at).status_code == 302
+    assert desk.work(run).status == "completed"
+    html = html_of(omar, run)
+    assert "let it go on" in html and "Let it go on" not in html
+    assert html.count("let it go on") == 1
+    assert not runs.resume(run, by="system")
