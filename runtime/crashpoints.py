@@ -2,8 +2,8 @@
 
 ``PLACET_CRASH_AT=intent.after`` kills the process with SIGKILL the first time it comes there, ``intent.after#3`` the
 third time, and ``send.after:stop`` suspends it with SIGSTOP instead, so that it can wake up long after its lease has
-gone. ``PLACET_CRASH_AT=@/path`` reads the same words from a file each time, and removes it at the point: so a worker is
-armed while it runs, once.
+gone; ``send.after:throw`` raises an error that nobody expects, and the process lives on. ``PLACET_CRASH_AT=@/path``
+reads the same words from a file each time, and removes it at the point: so a worker is armed while it runs, once.
 """
 
 from __future__ import annotations
@@ -35,6 +35,11 @@ POINTS: Final = frozenset(
     }
 )
 
+
+class Thrown(Exception):
+    """An error that nobody expects, at a point where a test wanted one."""
+
+
 _visits: Counter[str] = Counter()
 
 
@@ -51,7 +56,7 @@ def reach(name: str) -> None:
         point, _, turn = place.partition("#")
         _visits[name] += 1
         if point == name and _visits[name] == int(turn or 1):
-            _end(way)
+            _end(name, way)
 
 
 def _reach_if_named(name: str, file: Path) -> None:
@@ -59,8 +64,10 @@ def _reach_if_named(name: str, file: Path) -> None:
         point, _, way = file.read_text().strip().partition(":")
         if point == name:
             file.unlink()
-            _end(way)
+            _end(name, way)
 
 
-def _end(way: str) -> None:
+def _end(name: str, way: str) -> None:
+    if way == "throw":
+        raise Thrown(f"Thrown at {name}.")
     os.kill(os.getpid(), signal.SIGSTOP if way == "stop" else signal.SIGKILL)
