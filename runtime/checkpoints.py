@@ -157,10 +157,9 @@ def read(workspace_id: UUID, run_id: UUID, seq: int, *, head_mac: bytes | None =
         raise Unreadable(f"Checkpoint {seq} is missing.")
     verify(chain, prev=prev, head_seq=seq, head_mac=bytes(last.mac) if head_mac is None else head_mac)
     for each in chain:
-        body = sealed_body_of(each)
-        stack.add(body.get("ops", []), len(each.clear), each.goto if each.kind != Checkpoint.Kind.RESULT else None)
-    operations = _resolved(workspace_id, [*held, *stack.tail], seq)
-    return Folded(seq, _fold({}, operations, seq), stack.goto, stack)
+        held += sealed_body_of(each).get("ops", [])
+        stack.add(each.clear, each.goto if each.kind != Checkpoint.Kind.RESULT else None)
+    return Folded(seq, _fold({}, _resolved(workspace_id, held, seq), seq), stack.goto, stack)
 
 
 def _anchor(chain: list[Checkpoint], stack: Stack) -> Checkpoint:

@@ -24,6 +24,8 @@ from runtime.runs import Run
 
 TTL: Final = 20
 """Seconds that a lease lasts; it is renewed when a third of them is over."""
+TELLING: Final = 0.2
+"""Seconds between two pieces of news about a run that only goes on."""
 
 log = logging.getLogger(__name__)
 
@@ -62,6 +64,7 @@ class Lease:
     title: bytes
     until: float
     renew_until: float = field(default=float("inf"))
+    told_at: float = 0.0
     lost: bool = False
 
     @property
@@ -147,6 +150,13 @@ def move_head(lease: Lease, checkpoint: Checkpoint, *, obey_cancel: bool = True)
 def moved(lease: Lease, checkpoint: Checkpoint) -> None:
     """Note, after COMMIT, where the head is."""
     lease.head_seq, lease.head_mac, lease.verified_seq = checkpoint.seq, bytes(checkpoint.mac), checkpoint.seq
+
+
+def tell(lease: Lease) -> None:
+    """Tell open pages that the run went on, a few times a second at most; giving it up tells them in any case."""
+    if time.monotonic() - lease.told_at > TELLING:
+        lease.told_at = time.monotonic()
+        rows.publish(lease.workspace_id, lease.public_id)
 
 
 def release(lease: Lease, *, to: str, **sets: Any) -> None:

@@ -19,12 +19,14 @@ from django.db.models import F
 from approvals import gate, rows
 from approvals.ledger import canonical, entries, keys, sealing
 from runtime import (
+    blobs,
     breakpoints,
     calls,
     checkpoints,
     dispatch,
     hints,
     leases,
+    memory,
     outcomes,
     passing,
     processes,
@@ -188,6 +190,9 @@ class Turn:
         lease = self.lease
         with rows.within(lease.workspace_id):
             leases.release(lease, to="ready", wake_at=rows.Now())
+        if self._agent is not None:
+            left = (self._state, self._node, self._stack, self._name, self._agent, self._interrupts)
+            memory.keep(lease, memory.Remembered(*left))
         (hints.postpone if processes.stopping.is_set() else hints.hint)(lease.workspace_id, lease.run_id)
         return False
 
@@ -265,9 +270,10 @@ class Turn:
     def _take_up(self, committed: Checkpoint) -> None:
         """Go on from a checkpoint: from its bytes, since the agent may still hold, and change, what it put into the
         step."""
-        state.fold(self._state, checkpoints.operations_of(committed))
+        operations = state.decode(committed.clear)["ops"]
+        state.fold(self._state, blobs.resolved(operations, committed.lifted) if committed.lifted else operations)
         self._node = committed.goto
-        self._stack.add(state.decode(committed.clear)["ops"], len(committed.clear), committed.goto)
+        self._stack.add(committed.clear, committed.goto)
         if self._stack.due:
             self._keep_snapshot(committed)
 
@@ -277,6 +283,9 @@ class Turn:
         snapshots.keep(self._stack, self._state, where, fence=lease.fence)
 
     def _load(self) -> agents.Agent:
+        if self._agent is None and (left := memory.take(self.lease)):
+            self._state, self._node, self._stack = left.state, left.node, left.stack
+            self._name, self._agent, self._interrupts = left.name, left.agent, left.interrupts
         if self._agent is None:
             lease = self.lease
             folded = checkpoints.read(lease.workspace_id, lease.run_id, lease.head_seq, head_mac=lease.head_mac)

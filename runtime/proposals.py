@@ -121,7 +121,7 @@ class Draft:
         if not heads.move(self.checkpoint, consumed=[call.pk for call in self.ended]):
             with rows.within(lease.workspace_id):
                 leases.refuse(lease)
-        rows.publish(lease.workspace_id, lease.public_id)
+        leases.tell(lease)
 
     def write(self) -> bool:
         """Write the step in the open transaction; True if the run is given up by it (completed, or waiting for

@@ -8,7 +8,7 @@ as soon as the pieces are twice as large as the state. They are derived: losing 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 from uuid import UUID
@@ -59,8 +59,8 @@ class Where:
 class Stack:
     """The snapshots that a state is read from, and what was changed behind the last of them.
 
-    ``seq`` and ``mac`` name the checkpoint of the last snapshot, ``goto`` the node that came after it; ``size`` is that
-    of all; ``tail`` holds later changes, ``weight`` their size.
+    ``seq`` and ``mac`` name the checkpoint of the last snapshot, ``goto`` the node that comes next; ``size`` is that of
+    all snapshots; ``tail`` holds the bodies of later checkpoints as they were committed, ``weight`` their size.
     """
 
     seq: int = 0
@@ -68,13 +68,13 @@ class Stack:
     goto: str = ""
     size: int = 0
     live: int = 0
-    tail: list[Operation] = field(default_factory=list)
+    tail: list[bytes] = field(default_factory=list)
     weight: int = 0
 
-    def add(self, operations: Sequence[Operation], weight: int, goto: str | None) -> None:
-        """Note what a further checkpoint changed, and the node after it if it names one."""
-        self.tail += operations
-        self.weight += weight
+    def add(self, body: bytes, goto: str | None) -> None:
+        """Note the body of a further checkpoint, and the node after it if it names one."""
+        self.tail.append(body)
+        self.weight += len(body)
         self.goto = self.goto if goto is None else goto
 
     @property
@@ -187,7 +187,8 @@ def _whole(path: str, value: Any) -> dict[str, Any]:
 _KEEP: Final = """
     INSERT INTO runtime_snapshot (id, workspace_id, run_id, seq, since, size, live, mac, body)
     SELECT %(id)s, %(workspace)s, %(run)s, %(seq)s, %(since)s, %(size)s, %(live)s, %(mac)s, %(body)s
-        FROM runtime_run WHERE id = %(run)s AND fence = %(fence)s AND status = 'in_progress'
+        FROM runtime_run WHERE id = %(run)s AND fence = %(fence)s AND status = 'in_progress' AND (%(since)s = 1
+            OR EXISTS (SELECT FROM runtime_snapshot WHERE run_id = %(run)s AND seq = %(since)s - 1))
     ON CONFLICT (run_id, seq) DO NOTHING
 """
 
@@ -200,15 +201,18 @@ def keep(stack: Stack, state: Mapping[str, Any], where: Where, *, fence: int) ->
         afresh = _afresh(where.workspace_id, state, stack.goto)
         made.live = afresh.live
         made = afresh if stack.size + len(made.clear) >= (1 + ALPHA) * afresh.live else made
-    with rows.within(where.workspace_id):
-        wire.run(
-            [
-                *blobs.statements(where.workspace_id, where.run_id, made.lifted),
-                (_KEEP, _row(made, where) | {"fence": fence}),
-            ]
-        )
+    if not _kept(made, where, fence) and made.since != 1:
+        # What it would go on from is gone: the run was pruned meanwhile.
+        made = _afresh(where.workspace_id, state, stack.goto)
+        _kept(made, where, fence)
     stack.size = len(made.clear) + (0 if made.since == 1 else stack.size)
     stack.seq, stack.mac, stack.live, stack.tail, stack.weight = where.seq, where.mac, made.live, [], 0
+
+
+def _kept(made: _Made, where: Where, fence: int) -> bool:
+    row = _row(made, where) | {"fence": fence}
+    with rows.within(where.workspace_id):
+        return wire.run([*blobs.statements(where.workspace_id, where.run_id, made.lifted), (_KEEP, row)]) == 1
 
 
 def write_whole(state: Mapping[str, Any], goto: str, where: Where) -> None:
@@ -229,7 +233,8 @@ class _Made:
 
 
 def _piece(stack: Stack) -> _Made:
-    return _Made(stack.seq + 1, _encoded(compact(stack.tail), stack.goto), stack.live, {})
+    changed = [each for body in stack.tail for each in json.loads(body).get("ops", [])]
+    return _Made(stack.seq + 1, _encoded(compact(changed), stack.goto), stack.live, {})
 
 
 def _afresh(workspace_id: UUID, state: Mapping[str, Any], goto: str) -> _Made:

@@ -27,11 +27,13 @@ def value(statement: str, values: Mapping[str, Any]) -> Any:
     return row[0] if row else None
 
 
-def run(statements: Iterable[Statement]) -> None:
-    """Run statements in the open transaction. Raises Django's database errors."""
+def run(statements: Iterable[Statement]) -> int:
+    """Run statements in the open transaction; how many rows the last of them changed. Raises Django's database
+    errors."""
     with connection.wrap_database_errors, _cursor() as cursor:
         for statement, values in statements:
             cursor.execute(statement, values, prepare=True)
+        return cursor.rowcount
 
 
 def _cursor(*, binary: bool = False) -> psycopg.Cursor[tuple[Any, ...]]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections import OrderedDict
 from copy import deepcopy
+from types import SimpleNamespace
 from typing import Any
 from uuid import uuid4
 
@@ -11,8 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
+from approvals import rows
 from approvals.ledger import canonical
-from runtime import blobs, checkpoints, snapshots, state
+from runtime import blobs, checkpoints, leases, loop, memory, snapshots, state
 from runtime.blobs import Blob, BlobUse
 from runtime.checkpoints import Checkpoint, Unreadable
 from runtime.runs import Run
@@ -31,7 +34,8 @@ values = some.recursive(
 )
 steps = some.fixed_dictionaries(
     {
-        "update": some.dictionaries(names, values, max_size=2),
+        "update": some.dictionaries(names, values, max_size=2)
+        | some.dictionaries(some.sampled_from(["log", "list"]), some.lists(values, max_size=2), max_size=2),
         "append": some.dictionaries(some.sampled_from(["log", "list"]), some.lists(values, max_size=3), max_size=2),
         "remove": some.lists(names | some.sampled_from(["log", "list"]), max_size=2, unique=True),
     }
@@ -81,12 +85,13 @@ def test_fewer_operations_have_the_same_effect(script: list[dict[str, Any]]) -> 
 @given(some.lists(steps, max_size=4), some.integers(2, 40))
 def test_a_value_that_was_lifted_comes_back_in_its_place(script: list[dict[str, Any]], large: int) -> None:
     told, workspace_id = operations_of(script), uuid4()
+    folded = state.fold({}, deepcopy(told))
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(blobs, "LARGE", large)
         lifted, found = blobs.lifted(workspace_id, told)
     assert blobs.names(lifted) == set(found)
     again = blobs.resolved(snapshots.compact(lifted), found)
-    assert state.fold({}, again) == state.fold({}, deepcopy(told))
+    assert state.fold({}, again) == folded
 
 
 @given(some.lists(steps, max_size=6))
@@ -188,3 +193,42 @@ def test_a_large_value_that_was_changed_or_lost_is_a_fault_and_never_nothing(des
     tamper(sql)
     with pytest.raises(Unreadable, match="large value"):
         at(run, run.head_seq)
+
+
+def test_what_a_worker_remembers_is_believed_at_that_head_alone(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """DU-E12: a run that went on elsewhere meanwhile is read anew; else the next claim need not read it."""
+    run = growing.start(desk, *growing.talk(50))
+    assert loop.advance(run.pk, run.workspace_id)
+    reading = checkpoints.read
+    monkeypatch.setattr(checkpoints, "read", lambda *_, **__: pytest.fail("it was read again"))
+    assert loop.advance(run.pk, run.workspace_id)
+    monkeypatch.setattr(checkpoints, "read", reading)
+    left = dict(memory._remembered)
+    assert loop.advance(run.pk, run.workspace_id) is True
+    run.refresh_from_db()
+    assert run.status == "completed" and not memory._remembered.get(run.pk)
+    with rows.within(run.workspace_id):
+        Run.objects.filter(pk=run.pk).update(status="ready")
+        lease = leases.claim(run.workspace_id, run.pk)
+    assert lease is not None
+    memory._remembered.update(left)
+    assert memory.take(lease) is None and memory.take(lease) is None
+
+
+def test_no_more_is_remembered_than_a_worker_has_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "_remembered", OrderedDict())
+    for size in (1, 1, 1, 1, 1, memory.BYTES):
+        left = memory.Remembered({}, "", snapshots.Stack(size=size), "", Any, Any)  # type: ignore[arg-type]
+        memory.keep(SimpleNamespace(run_id=uuid4(), head_mac=b"", version_id=uuid4()), left)  # type: ignore[arg-type]
+        assert len(memory._remembered) <= memory.RUNS
+    assert len(memory._remembered) == 1
+
+
+def test_a_snapshot_that_lost_what_it_goes_on_from_is_written_whole(desk: Desk, often: None) -> None:
+    """DU-L43: pruning may take it while a worker has the run."""
+    run = growing.start(desk, *growing.talk(36))
+    assert loop.advance(run.pk, run.workspace_id)
+    Snapshot.objects.filter(run=run).delete()
+    desk.work(run)
+    assert run.status == "completed" and at(run, run.head_seq) == from_nothing(run, run.head_seq)
+    assert checkpoints.read(run.workspace_id, run.pk, run.head_seq).stack.seq > 30
