@@ -15,6 +15,7 @@ from approvals.ledger.entries import Entry
 from runtime import checkpoints
 from runtime.credentials import AgentCredential
 from runtime.definitions import Agent, AgentVersion, Tool, genuine
+from runtime.retention import Tombstone
 from runtime.runs import Run
 
 _AT_ONCE = 500
@@ -36,6 +37,10 @@ class Steps:
             cursor.execute(_AT, [runs, [seq for _, seq in wanted], workspace_id])
             return {rows.public_id(Run.PREFIX, key): bytes(mac) for key, mac in cursor.fetchall()}
 
+    def deleted(self, workspace_id: UUID) -> set[str]:
+        buried = Tombstone.objects.filter(workspace_id=workspace_id)
+        return {each.public_id for each in buried if _proved(each)}
+
 
 _AT = """
     SELECT c.run_id, c.mac FROM unnest(%s::uuid[], %s::bigint[]) w (run_id, seq)
@@ -47,6 +52,9 @@ def unproven(workspace_id: UUID) -> Iterator[str]:
     """A sentence for every run, tool, agent and credential of a workspace that is not as it was written."""
     yield from _runs(workspace_id)
     yield from _definitions(workspace_id)
+    for tombstone in Tombstone.objects.filter(workspace_id=workspace_id).order_by("created_at"):
+        if not _proved(tombstone):
+            yield f"{tombstone.public_id} is gone, and its tombstone is not as it was written."
     for credential in AgentCredential.objects.filter(workspace_id=workspace_id).order_by("created_at"):
         if not _proved(credential):
             yield f"credential {credential.public_id} ({credential}) is not as it was written."
@@ -91,8 +99,8 @@ def _registered(workspace_id: UUID) -> tuple[dict[str, tuple[str, str]], dict[st
     return tools, agents
 
 
-def _proved(credential: AgentCredential) -> bool:
+def _proved(row: AgentCredential | Tombstone) -> bool:
     try:
-        return credential.holds()
+        return row.holds()
     except keys.UnknownKey:
         return False

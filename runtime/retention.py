@@ -12,7 +12,7 @@ from uuid import UUID
 from django.db import models
 
 from approvals import gate, rows
-from approvals.ledger import entries
+from approvals.ledger import canonical, entries, keys
 from runtime import checkpoints, snapshots
 from runtime.attempts import Attempt
 from runtime.blobs import Blob, BlobUse
@@ -30,6 +30,16 @@ class Tombstone(rows.Row):
     WRITE_ONCE: ClassVar[bool] = True
 
     by = models.CharField(max_length=40)
+    mac = models.BinaryField()
+
+    def holds(self) -> bool:
+        """Whether the row is as it was written. Raises UnknownKey."""
+        return keys.holds("checkpoint", _signed(self), self.mac)
+
+
+def _signed(tombstone: Tombstone) -> bytes:
+    named = {"tombstone": tombstone.pk.hex, "workspace": tombstone.workspace_id.hex, "by": tombstone.by}
+    return canonical.encode(named)
 
 
 class NotYet(Exception):
@@ -136,7 +146,7 @@ def delete(run: Run, *, by: str) -> None:
         _erase_asked(run)
         if not _locked(run):
             raise NotYet(f"{run.public_id} was deleted already.")
-        Tombstone.objects.create(pk=run.pk, workspace_id=run.workspace_id, by=by)
+        _bury(run, by)
         _let_go_of_blobs(run)
         for model, path in _belongings():
             model.objects.filter(**{path: run}).delete()
@@ -144,6 +154,12 @@ def delete(run: Run, *, by: str) -> None:
         Thread.objects.filter(pk=run.thread_id, runs=None).delete()
         entries.append(run.workspace_id, run.public_id, "run.deleted", {}, by=by)
     rows.publish(run.workspace_id, run.public_id)
+
+
+def _bury(run: Run, by: str) -> None:
+    tombstone = Tombstone(pk=run.pk, workspace_id=run.workspace_id, by=by)
+    tombstone.mac = keys.sign("checkpoint", _signed(tombstone))
+    tombstone.save(force_insert=True)
 
 
 def _belongings() -> list[tuple[Any, str]]:

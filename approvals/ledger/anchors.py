@@ -47,6 +47,9 @@ class Source(Protocol):
     def marks(self, workspace_id: UUID, wanted: Sequence[tuple[str, int]]) -> Mapping[str, bytes]:
         """The mark that each named chain has at a number, where it has one."""
 
+    def deleted(self, workspace_id: UUID) -> set[str]:
+        """The names of the chains that were deleted on purpose, each proved by a code of ours."""
+
 
 SOURCES: Final[list[Source]] = []
 """The kinds of chains that are anchored: the ledger's own, and what other apps add when they start."""
@@ -142,6 +145,8 @@ def _broken(anchored: Mapping[str, Stood], now: Mapping[str, Stood]) -> dict[str
     further: dict[tuple[str, str], list[tuple[str, int]]] = defaultdict(list)
     for key, (seq, mark) in anchored.items():
         workspace, kind, name = key.split("/", 2)
+        if key not in now and name in _source(kind).deleted(UUID(workspace)):
+            continue
         if key not in now:
             found[key] = f"it was anchored at {seq} and is gone."
         elif now[key][0] < seq:

@@ -101,6 +101,9 @@ class _Heads:
             cursor.execute(_AT, [names, numbers, workspace_id])
             return {name: bytes(mark) for name, mark in cursor.fetchall()}
 
+    def deleted(self, workspace_id: UUID) -> set[str]:
+        return set()  # a chain of the ledger is never deleted
+
 
 _AT = """
     SELECT w.name, e.hash FROM unnest(%s::text[], %s::bigint[]) w (name, seq)

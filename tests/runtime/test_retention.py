@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,9 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
 from approvals import rows
-from approvals.ledger import entries
+from approvals.ledger import anchors, entries
 from approvals.ledger.sealing import Erased as SealErased
-from runtime import calls, checkpoints, leases, loop, retention, runs, snapshots
+from runtime import calls, checkpoints, evidence, leases, loop, retention, runs, snapshots
 from runtime.blobs import Blob, BlobUse
 from runtime.calls import Attempt, Call
 from runtime.checkpoints import Checkpoint, Erased, Unreadable
@@ -169,6 +170,29 @@ def test_nothing_of_a_deleted_run_can_be_written_again(decided: Run) -> None:
     assert entries.read(decided.workspace_id, copy.public_id)[-1]["kind"] == "run.deleted"
 
 
+def test_an_anchor_misses_no_run_that_was_deleted_and_every_one_that_was_taken(
+    desk: Desk, decided: Run, settings: Any, tmp_path: Path
+) -> None:
+    """DU-L9: a tombstone that nobody with our keys wrote explains nothing."""
+    settings.PLACET_ANCHORS = tmp_path / "anchors.jsonl"
+    other = desk.begin([call("free.pure", 1)])
+    anchors.anchor()
+    retention.delete(decided, by="system")
+    manage("ledger", "verify")
+    assert not list(anchors.differences(desk.cast.northwind.pk))
+    for table in ("attempt", "call", "checkpoint", "snapshot", "blobuse"):
+        where = "call_id IN (SELECT id FROM runtime_call WHERE run_id = %s)" if table == "attempt" else "run_id = %s"
+        tamper(f"DELETE FROM runtime_{table} WHERE {where}", other.pk)
+    tamper("DELETE FROM runtime_run WHERE id = %s", other.pk)
+    tamper(
+        "INSERT INTO runtime_tombstone (id, workspace_id, by, mac) SELECT %s, workspace_id, by, mac"
+        " FROM runtime_tombstone",
+        other.pk,
+    )
+    assert any("is gone" in each for each in anchors.differences(desk.cast.northwind.pk))
+    assert any("tombstone" in each for each in evidence.unproven(desk.cast.northwind.pk))
+
+
 def test_deleting_withdraws_what_the_run_asks(desk: Desk) -> None:
     """DU-L33: nobody is left to decide for a run that is not there."""
     run = desk.begin([call("asked.keyed", 3)])
@@ -194,7 +218,7 @@ def test_deleting_withdraws_what_the_run_asks(desk: Desk) -> None:
 )
 def test_the_exception_is_emptying_and_nothing_else(decided: Run, sql: str) -> None:
     """The trigger allows exactly that change, to whoever asks."""
-    Tombstone.objects.create(workspace_id=decided.workspace_id, by="system")
+    Tombstone.objects.create(workspace_id=decided.workspace_id, by="system", mac=b"")
     for role in ("application", "owner"):
         with as_role(role), pytest.raises(DatabaseError), transaction.atomic(), connection.cursor() as cursor:
             cursor.execute(sql)
