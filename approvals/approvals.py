@@ -160,6 +160,7 @@ class Question:
     opinion: policies.Opinion
     kind: str = "call"
     response_schema: dict[str, Any] = field(default_factory=dict)
+    asked_again: UUID | None = None
 
 
 def open_approval(question: Question, *, checkpoint_mac: str, by: str) -> Approval:
@@ -185,6 +186,7 @@ def open_approval(question: Question, *, checkpoint_mac: str, by: str) -> Approv
         workspace_id=rows.in_scope(),
         **{name: getattr(question, name) for name in copied},
         policy_version=question.opinion.policy_version,
+        asked_again_id=question.asked_again,
         expires_at=rows.now() + timedelta(seconds=rule["deadline"]),
         **_bar_columns(rule),
     )
@@ -195,6 +197,7 @@ def open_approval(question: Question, *, checkpoint_mac: str, by: str) -> Approv
     first = add_revision(approval, question.args, rule, number=1, editor=None, policy_version=approval.policy_version)
     kind = {} if approval.kind == Approval.Kind.CALL else {"approval_kind": str(approval.kind)}
     body = kind | {"digest": first.digest, "rule": rule["id"], "checkpoint_mac": checkpoint_mac}
+    body |= {"asked_again": rows.public_id("apr", question.asked_again)} if question.asked_again else {}
     record(approval, "approval.opened", body, by=by)
     rows.publish(approval.workspace_id, approval.public_id)
     return approval

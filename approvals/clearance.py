@@ -7,10 +7,10 @@ from typing import Any
 from uuid import UUID
 
 from approvals import policies, revisions, rows, votes
-from approvals.approvals import Approval
+from approvals.approvals import Approval, context_of
 from approvals.ledger import canonical
 from approvals.revisions import Revision
-from approvals.rulings import UNPROVEN, Ruling
+from approvals.rulings import UNPROVEN, Forged, Ruling
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,21 @@ class NotCleared:
 
     code: str
     message: str
+
+    @property
+    def lapsed(self) -> bool:
+        """Whether it was cleared once, and only what has changed since speaks against it: it may be asked again."""
+        return self.code in {"expired", "votes_fall_short", "policy_changed"}
+
+
+@dataclass(frozen=True)
+class Lapsed:
+    """What was cleared once: the bytes, and the approval with what people were shown beside them, if they were
+    asked."""
+
+    args: bytes
+    approval_id: str
+    context: dict[str, Any] | None
 
 
 @dataclass(frozen=True)
@@ -52,6 +67,17 @@ def clearance(workspace_id: UUID, subject: str, digest: str) -> Cleared | NotCle
         return _clearance(workspace_id, subject, digest)
     except UNPROVEN as fault:
         return NotCleared("tampered", f"What was decided cannot be proved. {fault}".strip())
+
+
+def lapsed(workspace_id: UUID, subject: str, digest: str) -> Lapsed:
+    """What the digest of a clearance that lapsed stood for. Raises Tampered, Forged or UnknownKey."""
+    ruling = Ruling.objects.get(workspace_id=workspace_id, subject=subject, digest=digest)
+    args, asked = ruling.clear_args(), str(ruling.header.get("approval", ""))
+    if not ruling.holds() or canonical.action_digest(ruling.header, args) != digest:
+        raise Forged(f"The ruling {ruling.public_id} is not as it was written.")
+    key = rows.parse_id("apr", asked)
+    approval = Approval.objects.get(workspace_id=workspace_id, pk=key) if key else None
+    return Lapsed(args, asked, context_of(approval) if approval else None)
 
 
 def _clearance(workspace_id: UUID, subject: str, digest: str) -> Cleared | NotCleared:
@@ -98,7 +124,10 @@ def _kind(ruling: Ruling) -> str:
 def _votes_fall_short(approval: Approval, revision: Revision, ruling: Ruling, args: bytes) -> NotCleared | None:
     vote = votes.ballot(approval, revision)
     if vote.filled < vote.needed:
-        return NotCleared("votes_fall_short", f"The votes no longer meet rule {vote.rule['id']}.")
+        # A vote that was written past Placet is no lapse that people could mend by voting once more.
+        forged = any(not said.holds() for said in approval.decisions.filter(revision=revision.number))
+        code = "tampered" if forged else "votes_fall_short"
+        return NotCleared(code, f"The votes no longer meet rule {vote.rule['id']}.")
     if _kind(ruling) != Approval.Kind.CALL:
         return None
     opinion = policies.judge(approval.workspace_id, tool=ruling.tool, agent=ruling.agent, args=canonical.parse(args))

@@ -16,9 +16,11 @@ from approvals.asked import Held as Held
 from approvals.asked import ask as ask
 from approvals.clearance import Answer as Answer
 from approvals.clearance import Cleared as Cleared
+from approvals.clearance import Lapsed as Lapsed
 from approvals.clearance import NotCleared as NotCleared
 from approvals.clearance import answer as answer
 from approvals.clearance import clearance as clearance
+from approvals.clearance import lapsed as lapsed
 from approvals.edits import money
 from approvals.erasure import StillOpen as StillOpen
 from approvals.ledger import canonical, entries
@@ -36,6 +38,7 @@ __all__ = [
     "Held",
     "Inadmissible",
     "Judgement",
+    "Lapsed",
     "NotCleared",
     "Proposal",
     "Resolution",
@@ -50,6 +53,7 @@ __all__ = [
     "expire_due",
     "hold",
     "judge",
+    "lapsed",
     "may",
     "only_workspace",
     "open_among",
@@ -81,7 +85,7 @@ class ToolFacts:
 @dataclass(frozen=True)
 class Proposal:
     """One proposed use of a tool. ``args`` are canonical bytes; ``context`` holds reason, messages and title,
-    unverified."""
+    unverified; ``asks_again`` is the approval that lapsed before the call could run."""
 
     workspace_id: UUID
     subject: str
@@ -91,6 +95,7 @@ class Proposal:
     tool: ToolFacts
     args: bytes
     context: dict[str, Any]
+    asks_again: str = ""
 
 
 @dataclass(frozen=True)
@@ -178,6 +183,7 @@ def _ask(judgement: Judgement, checkpoint_mac: str, by: str) -> Held:
         context=proposal.context,
         opinion=judgement.opinion,
         response_schema=tool.response_schema,
+        asked_again=rows.parse_id(Approval.PREFIX, proposal.asks_again) if proposal.asks_again else None,
     )
     approval = approvals.open_approval(question, checkpoint_mac=checkpoint_mac, by=by)
     first = revisions.current_revision(approval)

@@ -126,6 +126,8 @@ class Call(rows.Row):
 
 OPEN: Final = frozenset({"proposed", "held", "cleared", "executing", "unknown"})
 FINAL: Final = frozenset({"executed", "failed", "refused", "answered", "expired", "cancelled"})
+UNSENT: Final = frozenset({"refused", "answered", "expired", "cancelled"})
+"""The ends of a call that was not sent or, once people had it sent again, not sent again."""
 
 
 # Questions
@@ -166,9 +168,15 @@ def result_of(call: Call) -> CallResult:
         args=_shown(args_of(call)),
         status=str(call.status),
         value=answer.get("value"),
-        message=answer.get("message") or message_of(call),
+        message=answer.get("message") or _told_of(call),
         replayable=replayable,
     )
+
+
+def _told_of(call: Call) -> str:
+    """What was said of it; and that it may have happened all the same, where it was to be sent again and was not."""
+    doubt = "An earlier sending of it has no known outcome." if call.attempt_id and call.status in UNSENT else ""
+    return f"{message_of(call)} {doubt}".strip()
 
 
 def question_of(call: Call, number: int | None = None) -> str:

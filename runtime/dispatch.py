@@ -17,7 +17,7 @@ from uuid import UUID
 
 from approvals import gate, rows
 from approvals.ledger import canonical, entries
-from runtime import attempts, calls, definitions, leases, outcomes, retries, tools
+from runtime import attempts, calls, definitions, leases, outcomes, renewals, retries, tools
 from runtime.attempts import Attempt
 from runtime.calls import Call
 from runtime.crashpoints import reach
@@ -43,7 +43,12 @@ class Intent:
 
 
 class Refusal(Exception):
-    """The call may not be sent; the message says why."""
+    """The call may not be sent; the message says why. ``lapsed``: it was cleared once, and people may be asked
+    again."""
+
+    def __init__(self, why: str, *, lapsed: bool = False) -> None:
+        super().__init__(why)
+        self.lapsed = lapsed
 
 
 def dispatch(lease: Lease, call: Call) -> None:
@@ -82,21 +87,21 @@ def _intend(lease: Lease, call: Call, why: str) -> Intent | None:
             try:
                 tool, args = _cleared(lease, call, why)
             except Refusal as refusal:
-                _refuse(lease, call, str(refusal))
+                _turn_down(lease, call, refusal)
                 return
             _write_intent(lease, call, attempt, tool, args, why)
             made.append(Intent(call, attempt, tool, args, started))
 
     reach("intent.before")
-    leases.durably(lease, write, partial(_answered, call.pk, attempt.pk))
+    leases.durably(lease, write, partial(_answered, call, attempt.pk))
     reach("intent.after")
     return made[0] if made else None
 
 
-def _answered(call_id: UUID, attempt_id: UUID) -> bool:
-    """Whether the commit took place: the attempt is there, or the call was refused."""
-    refused = Call.objects.filter(pk=call_id, status__in=["refused", "unknown"])
-    return Attempt.objects.filter(pk=attempt_id).exists() or refused.exists()
+def _answered(call: Call, attempt_id: UUID) -> bool:
+    """Whether the commit took place: the attempt is there, or the call is not as it was."""
+    untouched = Call.objects.filter(pk=call.pk, status=call.status, digest=call.digest)
+    return Attempt.objects.filter(pk=attempt_id).exists() or not untouched.exists()
 
 
 def _cleared(lease: Lease, call: Call, why: str) -> tuple[Tool, bytes]:
@@ -110,7 +115,7 @@ def _cleared(lease: Lease, call: Call, why: str) -> tuple[Tool, bytes]:
         raise Refusal("It may have been sent before, and the tool is not safe to repeat any more.")
     answer = gate.clearance(lease.workspace_id, call.public_id, call.digest)
     if isinstance(answer, gate.NotCleared):
-        raise Refusal(answer.message)
+        raise Refusal(answer.message, lapsed=answer.lapsed)
     if answer.tool != tool.name or answer.definition_digest != tool.digest:
         raise Refusal("The tool's definition is not the one that was cleared; propose the call anew.")
     if canonical.action_digest(answer.header, answer.args) != call.digest:
@@ -143,6 +148,18 @@ def _take(call: Call, attempt: Attempt, args: bytes) -> None:
         Attempt.objects.filter(call=call, outcome="").update(outcome=tools.LOST, ended_at=rows.Now())
     if not taken:
         raise leases.LeaseLost(f"{call.public_id} was taken by somebody else.")
+
+
+def _turn_down(lease: Lease, call: Call, refusal: Refusal) -> None:
+    """The call is not sent now: people are asked once more, or it is refused."""
+    why = str(refusal)
+    if refusal.lapsed and call.status == Call.Status.CLEARED:
+        try:
+            renewals.renew(lease, call, why)
+            return
+        except renewals.Denied as denied:
+            why = str(denied)
+    _refuse(lease, call, why)
 
 
 def _refuse(lease: Lease, call: Call, why: str) -> None:

@@ -18,6 +18,7 @@ from runtime.runs import Run
 from runtime.tools import Answer
 from tests.runtime import tooling
 from tests.runtime.conftest import POLICY, Desk, call
+from tests.runtime.crashing import work_and_die
 from tests.runtime.test_checkpoints import tamper
 from tests.runtime.test_leases import claimed, let_it_run_out
 
@@ -93,10 +94,25 @@ def test_what_does_not_hold_at_dispatch_is_not_sent(desk: Desk, sql: str) -> Non
 
 
 def test_a_right_that_was_taken_away_counts_at_dispatch(desk: Desk) -> None:
-    run, _ = approved(desk)
+    """The call goes back to people: whose yes no longer counts is no reason to forget what was wanted."""
+    run, held = approved(desk)
+    people.revoke(desk.cast.dana, "decide", desk.cast.finance, by="system")
+    assert desk.work(run).status == "suspended_approval" and sent() == []
+    first, second = Approval.objects.filter(subject=held.public_id).order_by("created_at")
+    assert (first.status, second.status, second.asked_again_id) == ("approved", "pending", first.pk)
+    desk.say(held, desk.cast.priya, "approve")
+    assert desk.work(run).status == "completed" and sent() == [7]
+
+
+def test_asked_again_after_an_edit_people_see_the_edited_bytes(desk: Desk) -> None:
+    run = desk.begin([call("asked.keyed", 7)])
+    held = desk.calls(run)[0]
+    desk.say(held, desk.cast.dana, "edit", edited={"n": 3})
     people.revoke(desk.cast.dana, "decide", desk.cast.finance, by="system")
     desk.work(run)
-    assert sent() == [] and "votes" in desk.results(run)[0]["message"]
+    desk.say(held, desk.cast.priya, "approve")
+    desk.work(run)
+    assert sent() == [3] and desk.calls(run)[0].key == held.key
 
 
 def test_a_policy_that_now_refuses_counts_at_dispatch(desk: Desk) -> None:
@@ -106,16 +122,52 @@ def test_a_policy_that_now_refuses_counts_at_dispatch(desk: Desk) -> None:
     assert sent() == [] and desk.results(run)[0]["status"] == "refused"
 
 
-def test_a_yes_that_ran_out_before_dispatch_runs_nothing(desk: Desk) -> None:
-    """AP-U10: expiry is checked at dispatch too."""
-    policies.load(desk.cast.northwind, POLICY.replace("deadline: 1h", "deadline: 2s"), by="system")
+def test_a_policy_that_asks_others_now_asks_them(desk: Desk) -> None:
+    """Also about a call that it allowed outright when it was proposed."""
     run, _ = approved(desk)
+    other = desk.start([call("free.unsafe", 8)])
+    assert work_and_die(other, "step.after")
+    let_it_run_out(other)
+    stricter = POLICY.replace("approvals: [{team: finance}]", "approvals: [{team: finance, count: 2}]")
+    stricter = stricter.replace("free.unsafe]}\n    verdict: allow", "x]}\n    verdict: allow")
+    stricter = stricter.replace("tool: [asked.pure,", "tool: [free.unsafe, asked.pure,")
+    policies.load(desk.cast.northwind, stricter, by="system")
+    for each in (run, other):
+        assert desk.work(each).status == "suspended_approval" and sent() == []
+        for person in (desk.cast.dana, desk.cast.priya):
+            desk.say(desk.calls(each)[0], person, "approve")
+    assert desk.work(run).status == desk.work(other).status == "completed" and sent() == [7, 8]
+
+
+def test_a_policy_that_allows_it_outright_now_lets_it_run(desk: Desk) -> None:
+    run, _ = approved(desk)
+    policies.load(desk.cast.northwind, POLICY.replace("free.natural", "asked.unsafe, free.natural"), by="system")
+    people.revoke(desk.cast.dana, "decide", desk.cast.finance, by="system")
+    assert desk.work(run).status == "completed" and sent() == [7]
+
+
+@pytest.mark.parametrize("point", ["intent.before", "intent.after"])
+def test_it_is_asked_again_once_whoever_dies(desk: Desk, point: str) -> None:
+    """DU-L32: durable, and once."""
+    run, held = approved(desk)
+    people.revoke(desk.cast.dana, "decide", desk.cast.finance, by="system")
+    assert work_and_die(run, point)
+    let_it_run_out(run)
+    assert desk.work(run).status == "suspended_approval"
+    assert Approval.objects.filter(subject=held.public_id).count() == 2
+
+
+def test_a_yes_that_ran_out_before_dispatch_runs_nothing(desk: Desk) -> None:
+    """AP-U10: expiry is checked at dispatch too, and people are asked anew."""
+    policies.load(desk.cast.northwind, POLICY.replace("deadline: 1h", "deadline: 2s"), by="system")
+    run, held = approved(desk)
     threading.Event().wait(2.1)
-    desk.work(run)
-    assert sent() == [] and "ran out" in desk.results(run)[0]["message"]
+    assert desk.work(run).status == "suspended_approval" and sent() == []
+    [told] = [each for each in entries.read(run.workspace_id, run.public_id) if each["kind"] == "call.asked_again"]
+    assert "ran out" in told["reason"] and told["subject"] == held.public_id
 
 
-def test_a_tool_that_changed_since_it_was_approved_is_asked_about_anew(desk: Desk) -> None:
+def test_a_tool_that_changed_since_it_was_approved_is_refused(desk: Desk) -> None:
     run, held = approved(desk)
     known = next(each for each in tools.registered() if each.definition["name"] == held.tool_name)
     changed = {**known.definition, "description": "Now it also closes the account."}

@@ -1,0 +1,66 @@
+"""Renewals: a clearance that lapsed before its call was sent is asked for once more, not refused.
+
+A vote whose giver lost the right, a policy that asks others now, an approval that ran out while nobody could send: the
+call goes back to people with the very bytes that were approved. Only where policy now denies it is it refused.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import Q
+
+from approvals import gate, rows
+from approvals.ledger import entries
+from runtime import calls, definitions, leases, runs
+from runtime.calls import Call
+from runtime.definitions import Agent
+from runtime.leases import Lease
+
+
+class Denied(Exception):
+    """Policy denies the call now; the message says why."""
+
+
+def renew(lease: Lease, call: Call, why: str) -> None:
+    """Judge the call anew, in an open transaction: it is held for a new approval that names the old one, or cleared
+    under a new ruling where policy allows it outright now. Raises Denied, LeaseLost or CancelWanted."""
+    judgement = gate.judge(_proposal(lease, call))
+    if judgement.verdict == "deny":
+        raise Denied(judgement.reason or why)
+    leases.prove(lease)
+    held = gate.hold(judgement, by="system")
+    same = Q(digest=call.digest)
+    if held.verdict == "require_approval":
+        taken = rows.move(Call, call.pk, frm="cleared", to="held", where=same, approval=held.approval_id)
+    elif held.verdict == "allow":
+        cleared = Call.objects.filter(same, pk=call.pk, status="cleared")
+        taken = cleared.update(digest=held.digest, args_digest=held.args_digest) == 1
+    else:
+        raise leases.LeaseLost(f"Policy changed while {call.public_id} was judged anew.")
+    if not taken:
+        raise leases.LeaseLost(f"{call.public_id} was taken by somebody else.")
+    body: dict[str, Any] = {"subject": call.public_id, "reason": why, "approval": held.approval_id or ""}
+    entries.append(lease.workspace_id, lease.public_id, "call.asked_again", body, by="system")
+
+
+def _proposal(lease: Lease, call: Call) -> gate.Proposal:
+    """The call as it was approved, in the words that people were shown with it."""
+    lapsed = gate.lapsed(lease.workspace_id, call.public_id, call.digest)
+    assert call.tool is not None, "a call without a tool is never cleared"
+    own = {
+        "reason": calls.reason_of(call),
+        "messages": [],
+        "title": runs.unseal_title(lease.workspace_id, lease.run_id, lease.title),
+    }
+    return gate.Proposal(
+        workspace_id=lease.workspace_id,
+        subject=call.public_id,
+        chain=lease.public_id,
+        agent=Agent.objects.get(pk=lease.agent_id).name,
+        requester_id=lease.requester_id,
+        tool=definitions.facts(call.tool),
+        args=lapsed.args,
+        context=lapsed.context or own,
+        asks_again=lapsed.approval_id,
+    )
