@@ -40,6 +40,7 @@ class Attempt(rows.Row):
     late = models.BooleanField(default=False)
     note = models.TextField(blank=True)
     answer = models.BinaryField(default=b"")
+    usage = models.JSONField(null=True)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["call", "number"], name="one_attempt_of_a_number")]

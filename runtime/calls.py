@@ -76,6 +76,7 @@ class Call(rows.Row):
     reason = models.BinaryField()
     message = models.BinaryField(default=b"")
     attempt_id = models.UUIDField(null=True)
+    estimate = models.JSONField(default=dict)
     retries = models.PositiveIntegerField(default=0)
     lookups = models.PositiveIntegerField(default=0)
     due_at = models.DateTimeField(null=True)
@@ -232,6 +233,8 @@ _POKE = """
         status = CASE WHEN status IN ('suspended_approval', 'sleeping')
                 OR (status = 'parked' AND reason_code = %(parked_for)s)
             THEN 'ready' ELSE status END,
+        waited = waited + CASE WHEN status = 'suspended_approval' AND wake_at IS NOT NULL
+            THEN placet_now() - wake_at ELSE interval '0' END,
         wake_at = CASE WHEN status = 'in_progress' THEN wake_at ELSE placet_now() END,
         cancel_by = CASE WHEN cancel_by = '' THEN %(cancel_by)s ELSE cancel_by END,
         cancel_reason = CASE WHEN cancel_by = '' THEN %(cancel_reason)s ELSE cancel_reason END

@@ -17,7 +17,7 @@ from uuid import UUID
 
 from approvals import gate, rows
 from approvals.ledger import canonical, entries
-from runtime import attempts, calls, definitions, leases, outcomes, renewals, retries, tools
+from runtime import attempts, budgets, calls, definitions, leases, outcomes, renewals, retries, tools
 from runtime.attempts import Attempt
 from runtime.calls import Call
 from runtime.crashpoints import reach
@@ -52,8 +52,8 @@ class Refusal(Exception):
 
 
 def dispatch(lease: Lease, call: Call) -> None:
-    """Send a cleared call, or go on with one that was sent before, and record what came of it. Raises LeaseLost or
-    CancelWanted."""
+    """Send a cleared call, or go on with one that was sent before, and record what came of it. Raises LeaseLost,
+    CancelWanted, or budgets.Exhausted: then nothing was sent."""
     why = retries.why_now(lease, call) if call.status == Call.Status.EXECUTING else _first(call)
     intent = _intend(lease, call, why) if why else None
     if intent is None:
@@ -130,8 +130,12 @@ def _write_intent(lease: Lease, call: Call, attempt: Attempt, tool: Tool, args: 
     attempt.send_deadline = leases.Later(tool.timeout + attempts.GRACE)
     _take(call, attempt, args)
     attempt.save(force_insert=True)
+    if lease.budget_id:
+        budgets.charge_lost(call.pk)
+        budgets.hold(lease.budget_id, attempt, call.estimate)
     body = {"subject": call.public_id, "attempt": attempt.number, "attempt_id": attempt.public_id, "key": call.key}
     body |= {"digest": call.digest, "args_digest": attempt.args_digest, "fence": lease.fence, "why": why}
+    body |= {"held": call.estimate} if lease.budget_id and call.estimate else {}
     entries.append(lease.workspace_id, lease.public_id, "call.intended", body, by="system")
 
 
@@ -150,6 +154,23 @@ def _take(call: Call, attempt: Attempt, args: bytes) -> None:
         raise leases.LeaseLost(f"{call.public_id} was taken by somebody else.")
 
 
+def refuse(lease: Lease, call: Call, why: str, said: str = "") -> None:
+    """Commit that a call is not sent, because its budget is not raised. What a person ``said`` of it is told to the
+    agent alone."""
+    if call.status == Call.Status.EXECUTING and call.effect == "pure":
+        told = tools.Answer(
+            tools.LOST, message=f"{why} {said}".strip(), note="It was not sent again: its budget is used up."
+        )
+        outcomes.record(lease, call, outcomes.counting(call), told)
+        return
+
+    def write() -> None:
+        with rows.within(lease.workspace_id):
+            _refuse(lease, call, why, said)
+
+    leases.durably(lease, write, lambda: not Call.objects.filter(pk=call.pk, status=call.status).exists())
+
+
 def _turn_down(lease: Lease, call: Call, refusal: Refusal) -> None:
     """The call is not sent now: people are asked once more, or it is refused."""
     why = str(refusal)
@@ -162,7 +183,7 @@ def _turn_down(lease: Lease, call: Call, refusal: Refusal) -> None:
     _refuse(lease, call, why)
 
 
-def _refuse(lease: Lease, call: Call, why: str) -> None:
+def _refuse(lease: Lease, call: Call, why: str, said: str = "") -> None:
     """The call is not sent after all. One that may have been sent before has an outcome that nobody knows."""
     log.warning("%s of %s is not sent: %s", call.public_id, lease.public_id, why)
     if call.status == Call.Status.EXECUTING:
@@ -170,7 +191,7 @@ def _refuse(lease: Lease, call: Call, why: str) -> None:
         return
     outcomes.report(lease, call, "failed", f"It was not sent. {why}")
     leases.prove(lease)
-    message = calls.sealed(call.workspace_id, call.pk, "message", why.encode())
+    message = calls.sealed(call.workspace_id, call.pk, "message", f"{why} {said}".strip().encode())
     if not rows.move(Call, call.pk, frm="cleared", to="refused", message=message, ended_at=rows.Now()):
         raise leases.LeaseLost(f"{call.public_id} was taken by somebody else.")
     body = {"subject": call.public_id, "reason": why}

@@ -58,8 +58,10 @@ _invariant(
     f"""SELECT {_id("apr", "a.id")}, 'is ' || a.status || ' with too few votes' FROM approvals_approval a
     WHERE a.status IN ('approved', 'answered') AND (SELECT count(DISTINCT d.person_id) FROM approvals_decision d
         WHERE d.approval_id = a.id AND d.revision = a.revision AND d.verdict NOT IN ('reject', 'edit')) < a.required""",
-    """SELECT subject, 'was approved ' || count(*) || ' times' FROM approvals_approval
-    WHERE status = 'approved' AND kind = 'call' GROUP BY workspace_id, subject HAVING count(*) > 1""",
+    """SELECT a.subject, 'was approved ' || count(*) || ' times' FROM approvals_approval a
+    WHERE a.status = 'approved' AND a.kind = 'call'
+        AND NOT EXISTS (SELECT FROM approvals_approval again WHERE again.asked_again_id = a.id)
+    GROUP BY a.workspace_id, a.subject HAVING count(*) > 1""",
 )
 _invariant(
     "sent_as_decided",
@@ -67,7 +69,8 @@ _invariant(
     f"""SELECT {_id("call", "c.id")}, 'sent, in attempt ' || t.number || ', what no ruling covers'
     FROM runtime_attempt t JOIN runtime_call c ON c.id = t.call_id WHERE NOT EXISTS (
         SELECT FROM approvals_ruling r WHERE r.workspace_id = c.workspace_id AND r.subject = {_id("call", "c.id")}
-            AND r.digest = c.digest AND r.args_digest = t.args_digest AND (r.verdict = 'allow' OR EXISTS (
+            AND (r.digest = c.digest OR c.questions > 0) AND r.args_digest = t.args_digest
+            AND (r.verdict = 'allow' OR EXISTS (
                 SELECT FROM approvals_revision v JOIN approvals_approval a ON a.id = v.approval_id
                 WHERE v.ruling_id = r.id AND a.status = 'approved' AND a.revision = v.number)))""",
 )
@@ -87,7 +90,7 @@ _invariant(
     "nothing_unasked",
     "Of a call that waits, or that ended without being sent, nothing was sent.",
     f"""SELECT {_id("call", "c.id")}, 'is ' || c.status || ', and was sent' FROM runtime_call c
-    WHERE c.status IN ('proposed', 'held', 'answered', 'expired')
+    WHERE c.status IN ('proposed', 'held', 'answered', 'expired') AND c.questions = 0
         AND EXISTS (SELECT FROM runtime_attempt t WHERE t.call_id = c.id)""",
     f"""SELECT {_id("call", "c.id")}, 'is ' || c.status || ', and may have had an effect' FROM runtime_call c
     WHERE c.status IN ('refused', 'cancelled') AND c.questions = 0 AND EXISTS (SELECT FROM runtime_attempt t
@@ -117,6 +120,21 @@ _invariant(
         WINDOW line AS (PARTITION BY call_id ORDER BY number)) t
     JOIN runtime_call c ON c.id = t.call_id JOIN runtime_run r ON r.id = c.run_id
     WHERE t.fence < t.before OR t.fence > r.fence""",
+)
+_invariant(
+    "budgets",
+    "What a budget holds is what its open holds may spend, and all that ended holds spent was counted, once.",
+    f"""SELECT {_id("bud", "b.id")}, 'holds ' || b.tokens_held || ' tokens and ' || b.money_held
+        || ' of money, its holds ' || h.tokens || ' and ' || h.money FROM runtime_budget b CROSS JOIN LATERAL (
+            SELECT coalesce(sum(tokens), 0) AS tokens, coalesce(sum(money), 0) AS money
+            FROM runtime_hold WHERE budget_id = b.id AND status = 'held') h
+    WHERE b.tokens_held <> h.tokens OR b.money_held <> h.money""",
+    f"""SELECT {_id("bud", "b.id")}, 'has used less than its holds spent' FROM runtime_budget b CROSS JOIN LATERAL (
+            SELECT coalesce(sum(tokens_spent), 0) AS tokens, coalesce(sum(money_spent), 0) AS money
+            FROM runtime_hold WHERE budget_id = b.id AND status <> 'held') h
+    WHERE b.tokens_used < h.tokens OR b.money_used < h.money""",
+    f"""SELECT {_id("hld", "h.id")}, 'is held, and its attempt has ended' FROM runtime_hold h
+    JOIN runtime_attempt t ON t.id = h.attempt_id WHERE h.status = 'held' AND t.outcome <> ''""",
 )
 _invariant(
     "own_decisions",

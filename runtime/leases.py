@@ -61,6 +61,7 @@ class Lease:
     agent_id: UUID
     version_id: UUID
     requester_id: UUID | None
+    budget_id: UUID | None
     title: bytes
     until: float
     renew_until: float = field(default=float("inf"))
@@ -84,7 +85,7 @@ CLAIM = """
     WHERE id = %(run)s AND workspace_id = %(workspace)s
         AND (status = 'ready' OR (status = 'in_progress' AND lease_until < placet_now()))
     RETURNING id, workspace_id, fence, head_seq, head_mac, verified_seq, pokes, attempts, cancel_by,
-        agent_id, version_id, requester_id, title
+        agent_id, version_id, requester_id, budget_id, title
 """
 
 
@@ -196,6 +197,19 @@ def sleep(lease: Lease, *, pokes: int) -> str | None:
     """Give the run up until the first of its calls is due again; None if it was poked meanwhile. Waiting is neither
     progress nor a claim that came to nothing: the count of these stands."""
     return _give_up(lease, SLEEP, pokes)
+
+
+WAIT = """
+    UPDATE runtime_run SET lease_owner = '', lease_until = NULL, attempts = 0, wake_at = placet_now(),
+        status = 'suspended_approval'
+    WHERE id = %(run)s AND fence = %(fence)s AND status = 'in_progress' AND pokes = %(pokes)s
+    RETURNING status
+"""
+
+
+def wait(lease: Lease, *, pokes: int) -> str | None:
+    """Give the run up until people have said something, whatever its calls could do; None if it was poked meanwhile."""
+    return _give_up(lease, WAIT, pokes)
 
 
 def suspend(lease: Lease, *, pokes: int | None) -> str | None:

@@ -8,31 +8,33 @@ from __future__ import annotations
 import logging
 import time
 import traceback
+from collections import Counter
 from contextlib import nullcontext
 from functools import partial
 from typing import Any, Final
 from uuid import UUID
 
-from django.db import InterfaceError, OperationalError, connection
-from django.db.models import F
+from django.db import InterfaceError, OperationalError
 
-from approvals import gate, rows
-from approvals.ledger import canonical, entries, keys, sealing
+from approvals import rows
+from approvals.ledger import keys, sealing
 from runtime import (
     blobs,
     breakpoints,
+    budgets,
     calls,
     checkpoints,
     dispatch,
+    endings,
     hints,
     leases,
     memory,
-    outcomes,
     passing,
     processes,
     proposals,
     runs,
     snapshots,
+    spending,
     state,
     unknowns,
 )
@@ -81,7 +83,7 @@ def _work(lease: Lease) -> None:
     try:
         _go_or_end(lease)
     except (OperationalError, InterfaceError) as error:
-        _give_up(lease, error)
+        endings.give_up(lease, error)
     except leases.LeaseLost as lost:
         log.warning("%s: fence %d was overtaken. %s", lease.public_id, lease.fence, lost)
 
@@ -90,17 +92,17 @@ def _go_or_end(lease: Lease) -> None:
     try:
         _go(lease)
     except leases.CancelWanted:
-        _end_cancelled(lease)
+        endings.end_cancelled(lease)
     except (checkpoints.Unreadable, sealing.Tampered, keys.UnknownKey) as fault:
-        _stop(lease, to="parked", code="unreadable", reason=str(fault))
+        endings.stop(lease, to="parked", code="unreadable", reason=str(fault))
     except agents.Unusable as fault:
-        _stop(lease, to="parked", code="unusable", reason=str(fault))
+        endings.stop(lease, to="parked", code="unusable", reason=str(fault))
     except unknowns.Unaskable as fault:
-        _stop(lease, to="parked", code="outcome_unknown", reason=str(fault))
+        endings.stop(lease, to="parked", code="outcome_unknown", reason=str(fault))
     except (agents.BadStep, state.NotState) as fault:
-        _stop(lease, to="failed", code="bad_step", reason=str(fault))
+        endings.stop(lease, to="failed", code="bad_step", reason=str(fault))
     except _AgentRaised as fault:
-        _stop(lease, to="failed", code="agent", reason=str(fault))
+        endings.stop(lease, to="failed", code="agent", reason=str(fault))
 
 
 def _go(lease: Lease) -> None:
@@ -108,7 +110,7 @@ def _go(lease: Lease) -> None:
         raise leases.CancelWanted
     if lease.attempts > CLAIMS:
         reason = f"{CLAIMS} workers in a row took this run and ended, or lost it, before anything could be committed."
-        _stop(lease, to="parked", code="no_progress", reason=reason)
+        endings.stop(lease, to="parked", code="no_progress", reason=reason)
         return
     turn = Turn(lease)
     while turn.next():
@@ -132,6 +134,7 @@ class Turn:
         self._nothing_open = False
         self._stands_at: Breakpoint | None = None
         self._verified = False
+        self._short: dict[UUID, dict[str, int]] = {}
 
     def next(self) -> bool:
         if processes.stopping.is_set():
@@ -139,13 +142,17 @@ class Turn:
         waiting = self._look()
         to_send = [call for call in waiting if call.status == "cleared"]
         to_send += [call for call in waiting if call.status == "executing" and self._due(call)]
-        if to_send:
-            dispatch.dispatch(self.lease, to_send[0])
-            return True
+        affordable = [call for call in to_send if call.pk not in self._short]
+        if affordable:
+            return self._dispatch(affordable[0])
         if any(unknowns.attend(self.lease, call) for call in waiting if call.status == "unknown" and self._due(call)):
+            return True
+        if to_send and self._raised(to_send):
             return True
         if any(call.status in {"executing", "unknown"} and not self._due(call) for call in waiting):
             return self._sleep()
+        if to_send:
+            return self._wait()
         if any(call.status in calls.OPEN for call in waiting):
             return self._suspend()
         if self._stands_at:
@@ -156,7 +163,10 @@ class Turn:
         if stop:
             return self._stop_at(stop)
         self.steps += 1
-        return self._step(waiting)
+        try:
+            return self._step(waiting)
+        except budgets.Exhausted as short:
+            return self._raised_for_step(short)
 
     def _due(self, call: Call) -> bool:
         """Whether a call that waits for its next try has waited long enough, by the database's clock."""
@@ -208,6 +218,40 @@ class Turn:
     def _sleep(self) -> bool:
         with rows.within(self.lease.workspace_id):
             return leases.sleep(self.lease, pokes=self.lease.pokes) is None
+
+    # Budgets
+
+    def _dispatch(self, call: Call) -> bool:
+        try:
+            dispatch.dispatch(self.lease, call)
+        except budgets.Exhausted as short:
+            self._short[call.pk] = short.wanted
+        return True
+
+    def _raised(self, short: list[Call]) -> bool:
+        """Whether the calls that the budget does not cover can go on now: it was raised, or will not be."""
+        wanted = Counter[str]()
+        for amounts in self._short.values():
+            wanted.update(amounts)
+        try:
+            if not spending.attend(self.lease, wanted):
+                return False
+        except spending.NotRaised as why:
+            for call in short:
+                dispatch.refuse(self.lease, call, str(why), why.said)
+        self._short.clear()
+        return True
+
+    def _raised_for_step(self, short: budgets.Exhausted) -> bool:
+        try:
+            return spending.attend(self.lease, short.wanted) or self._wait()
+        except spending.NotRaised as why:
+            endings.stop(self.lease, to="failed", code="budget", reason=str(why))
+            return False
+
+    def _wait(self) -> bool:
+        with rows.within(self.lease.workspace_id):
+            return leases.wait(self.lease, pokes=self.lease.pokes) is None
 
     # Breakpoints
 
@@ -341,52 +385,3 @@ def _agent_of(lease: Lease) -> tuple[str, agents.Agent, Interrupts]:
     except interrupts.BadInterrupts as fault:
         raise agents.Unusable(str(fault)) from fault
     return version.agent.name, agents.build(str(version.kind), version.document), stops
-
-
-# Endings
-
-
-def _give_up(lease: Lease, error: Exception) -> None:
-    """The database went away in the middle: give the run back as soon as it is there again, if the lease still holds
-    then.
-
-    The claim still counts as one that came to nothing, so that a run which always ends like this is parked one day.
-    """
-    log.warning("%s is given back: %s", lease.public_id, type(error).__name__)
-    connection.close()
-
-    def write() -> None:
-        with rows.within(lease.workspace_id):
-            leases.release(lease, to="ready", wake_at=rows.Now(), attempts=F("attempts"))
-
-    try:
-        leases.durably(lease, write, lambda: Run.objects.filter(pk=lease.run_id).exclude(fence=lease.fence).exists())
-    except leases.LeaseLost:
-        log.warning("%s: its lease ran out meanwhile.", lease.public_id)
-
-
-def _stop(lease: Lease, *, to: str, code: str, reason: str) -> None:
-    """Fail or park the run, loudly. Nothing that was committed is lost, and an operator may let it go on."""
-    log.error("%s is %s (%s): %s", lease.public_id, to, code, reason)
-    with rows.within(lease.workspace_id):
-        leases.release(lease, to=to, reason_code=code, reason=reason, ended_at=rows.Now(), wake_at=None)
-        entries.append(lease.workspace_id, lease.public_id, f"run.{to}", {"code": code, "reason": reason}, by="system")
-
-
-def _end_cancelled(lease: Lease) -> None:
-    """Carry out the wish to cancel. This worker has the run, so no new approval can open while the open ones are
-    withdrawn."""
-    with rows.within(lease.workspace_id):
-        run = Run.objects.get(pk=lease.run_id)
-        waiting = calls.unconsumed(lease.run_id)
-    told = runs.cancel_reason_of(run)
-    reason = "It was cancelled." if told else "A deadline passed, and the rule ends the run then."
-    gate.withdraw(lease.workspace_id, lease.public_id, by=run.cancel_by, reason=told or reason)
-    for call in waiting:
-        if call.status == "executing":
-            outcomes.give_up(lease, call)
-    with rows.within(lease.workspace_id):
-        leases.release(lease, to="cancelled", reason_code="cancelled", reason=reason, ended_at=rows.Now(), wake_at=None)
-        calls.cancel_rest(lease.run_id)
-        body = {"reason_digest": canonical.sha256_hex(told.encode())}
-        entries.append(lease.workspace_id, lease.public_id, "run.cancelled", body, by=run.cancel_by)

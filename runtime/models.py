@@ -4,6 +4,8 @@ from runtime.attempts import Attempt as Attempt
 from runtime.blobs import Blob as Blob
 from runtime.blobs import BlobUse as BlobUse
 from runtime.breakpoints import Breakpoint as Breakpoint
+from runtime.budgets import Budget as Budget
+from runtime.budgets import Hold as Hold
 from runtime.calls import Call as Call
 from runtime.checkpoints import Checkpoint as Checkpoint
 from runtime.credentials import AgentCredential as AgentCredential

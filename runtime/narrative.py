@@ -13,7 +13,7 @@ from django.utils.dateparse import parse_datetime
 from approvals import gate, rows
 from approvals.ledger import canonical, entries
 from approvals.ledger.sealing import Tampered
-from runtime import calls, checkpoints, definitions
+from runtime import budgets, calls, checkpoints, definitions
 from runtime.calls import Attempt, Call
 from runtime.checkpoints import Checkpoint, Erased, Unreadable
 from runtime.runs import Run
@@ -173,12 +173,28 @@ class Narrative:
         return len(self.checkpoints)
 
     @property
+    def budget(self) -> list[tuple[str, str]]:
+        """Each capped unit of the run's budget, and how much of it is used and held, in words."""
+        found = budgets.of(self.run)
+        return (
+            [(share.unit, _share(share, found.currency)) for share in budgets.shares(found) if share.cap is not None]
+            if found
+            else []
+        )
+
+    @property
     def figures(self) -> str:
         """How many calls are in which state, in words."""
         counts: dict[str, int] = {}
         for use in self.uses.values():
             counts[WORDS[use.call.status]] = counts.get(WORDS[use.call.status], 0) + 1
         return ", ".join(f"{count} {word}" for word, count in counts.items()) or "none"
+
+
+def _share(share: budgets.Share, currency: str) -> str:
+    held = f", {share.held:,} held" if share.held else ""
+    unit = f" {currency} minor units" if share.unit == "money" else ""
+    return f"{share.used:,}{held} of {share.cap:,}{unit}"
 
 
 def use_of(call: Call, rule: str, attempts: list[Attempt]) -> Use:

@@ -14,7 +14,7 @@ from django.db.models import Q
 
 from approvals import gate, rows
 from approvals.ledger import canonical, entries
-from runtime import attempts, calls, checkpoints, leases, tools
+from runtime import attempts, budgets, calls, checkpoints, leases, tools
 from runtime.attempts import Attempt
 from runtime.calls import Call
 from runtime.crashpoints import reach
@@ -91,7 +91,7 @@ def _commit_result(
         ours = Q(attempt_id=attempt.pk)
         if not rows.move(Call, call.pk, frm={"executing", "unknown"}, to=to, where=ours, ended_at=rows.Now()):
             raise leases.LeaseLost(f"{call.public_id} was settled by somebody else.")
-        end_attempt(attempt, answer)
+        end_attempt(lease, attempt, answer)
         also()
 
 
@@ -100,18 +100,21 @@ def report(lease: Lease, call: Call, outcome: str, note: str, checkpoint_mac: st
     gate.report(lease.workspace_id, lease.public_id, call.public_id, outcome, note=note, checkpoint_mac=checkpoint_mac)
 
 
-def end_attempt(attempt: Attempt, answer: tools.Answer, *, late: bool = False) -> None:
-    """Write how a sending ended, in an open transaction."""
+def end_attempt(lease: Lease, attempt: Attempt, answer: tools.Answer, *, late: bool = False) -> None:
+    """Write how a sending ended and what it spent, in an open transaction."""
     if not attempt.answer:
         attempt.answer = attempts.sealed_answer(attempt, answer.value, answer.message)
     sets = {
         "outcome": answer.outcome,
         "note": answer.note,
         "answer": attempt.answer,
+        "usage": dict(answer.usage) if answer.usage is not None else None,
         "late": late,
         "ended_at": rows.Now(),
     }
     Attempt.objects.filter(pk=attempt.pk).update(**sets)
+    if lease.budget_id:
+        budgets.settle(attempt.pk, answer.usage, nothing=answer.outcome in attempts.NOTHING_HAPPENED)
 
 
 # Nobody knows
@@ -152,6 +155,8 @@ def write_unknown(lease: Lease, call: Call, note: str) -> None:
     quiet = attempts.quiet_at(call.pk)
     if rows.move(Call, call.pk, frm="executing", to="unknown", where=Q(attempt_id=attempt_id), due_at=quiet):
         Attempt.objects.filter(call=call, outcome="").update(outcome=tools.LOST, note=note, ended_at=rows.Now())
+        if lease.budget_id:
+            budgets.charge_lost(call.pk)
 
 
 def give_up(lease: Lease, call: Call) -> None:
@@ -234,7 +239,7 @@ def _question_is_open(lease: Lease, call: Call) -> bool:
 
 
 def _end_late(lease: Lease, call: Call, attempt: Attempt, answer: tools.Answer, *, counted: bool) -> None:
-    end_attempt(attempt, answer, late=True)
+    end_attempt(lease, attempt, answer, late=True)
     body = {
         "subject": call.public_id,
         "attempt": attempt.number,

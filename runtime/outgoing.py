@@ -29,12 +29,13 @@ NAT64: Final = ipaddress.ip_network("64:ff9b::/96")
 @dataclass(frozen=True)
 class Reply:
     """What the other side answered. ``whole`` is False when the body was longer than MAX_ANSWER and was not read to
-    its end."""
+    its end; ``usage`` is the header in which an endpoint says what it spent."""
 
     status: int
     content_type: str
     body: bytes
     whole: bool
+    usage: str = ""
 
 
 class NeverSent(Exception):
@@ -91,7 +92,8 @@ def _read(response: httpcore.Response) -> Reply:
         if len(body) > MAX_ANSWER:
             body, whole = b"", False
             break
-    return Reply(response.status, headers.get(b"content-type", b"").decode("latin-1"), body, whole)
+    kind, usage = (headers.get(name, b"").decode("latin-1") for name in (b"content-type", b"placet-usage"))
+    return Reply(response.status, kind, body, whole, usage)
 
 
 @cache

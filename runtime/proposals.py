@@ -10,7 +10,7 @@ from uuid import UUID
 
 from approvals import gate, rows
 from approvals.ledger import canonical
-from runtime import breakpoints, calls, checkpoints, definitions, heads, leases, questions, runs, state
+from runtime import breakpoints, budgets, calls, checkpoints, definitions, heads, leases, questions, runs, state
 from runtime.agents.agent import ProposedCall, Question, Step, plain
 from runtime.breakpoints import Breakpoint
 from runtime.calls import Call
@@ -112,8 +112,10 @@ class Draft:
 
     @property
     def is_plain(self) -> bool:
-        """Whether the step only changes the state, by small values: it proposes nothing and ends nothing."""
-        return not self.judged and not self.step.done and not self.checkpoint.lifted
+        """Whether the step only changes the state, by small values: it proposes nothing, ends nothing and is not
+        counted."""
+        ends = self.step.done or self.lease.budget_id
+        return not self.judged and not ends and not self.checkpoint.lifted
 
     def send(self) -> None:
         """Commit a plain step in one journey to the database and back. Raises CancelWanted or LeaseLost."""
@@ -130,6 +132,8 @@ class Draft:
         leases.move_head(lease, self.checkpoint)
         Call.objects.filter(pk__in=[call.pk for call in self.ended]).update(consumed_seq=self.checkpoint.seq)
         statuses = {each.write(lease, mac) for each in self.judged}
+        if lease.budget_id:
+            budgets.take_step(lease.budget_id, self.step.usage)
         rows.publish(lease.workspace_id, lease.public_id)
         if self.stop:
             breakpoints.write(lease, *self.stop, mac)
@@ -159,9 +163,11 @@ def _judge(draft: Draft, step: int, idx: int, proposed: ProposedCall) -> Judged:
     call.effect = tool.effect if tool else "unsafe"
     call.key = calls.idempotency_key(lease.run_id, step, idx)
     call.args, call.args_digest = calls.sealed(lease.workspace_id, call.pk, "args", args), canonical.sha256_hex(args)
+    call.estimate = budgets.amounts(proposed.estimate)
     call.reason = calls.sealed(lease.workspace_id, call.pk, "reason", reason.encode())
     judgement = _judgement(draft, call, args, reason)
     entry = {"id": call.public_id, "tool": name, "reason": reason}
+    entry |= {"estimate": call.estimate} if call.estimate else {}
     return Judged(call, judgement, entry | ({"args": proposed.args} if readable else {"unreadable": args.decode()}))
 
 

@@ -127,9 +127,18 @@ def _outcome(resolution: gate.Resolution, run_id: UUID) -> None:
     wake(resolution, run_id, ends=_ends_run(resolution))
 
 
+# A budget
+
+
+def _budget(resolution: gate.Resolution, run_id: UUID) -> None:
+    """Only the wake: the cap is raised when a worker has proved who raised it (`runtime.spending`)."""
+    wake(resolution, run_id, ends=_ends_run(resolution))
+
+
 _WAYS: Final[dict[str, Callable[[gate.Resolution, UUID], None]]] = {
     "call": _call,
     "outcome": _outcome,
+    "budget": _budget,
     "question": _question,
     "breakpoint": _breakpoint,
 }

@@ -16,6 +16,7 @@ from approvals.ledger import canonical, entries, keys
 from runtime import checkpoints, snapshots
 from runtime.attempts import Attempt
 from runtime.blobs import Blob, BlobUse
+from runtime.budgets import Budget, Hold
 from runtime.calls import Call
 from runtime.checkpoints import Checkpoint
 from runtime.runs import FINAL, Run
@@ -151,6 +152,7 @@ def delete(run: Run, *, by: str) -> None:
         for model, path in _belongings():
             model.objects.filter(**{path: run}).delete()
         Run.objects.filter(pk=run.pk).delete()
+        Budget.objects.filter(root_id=run.pk, runs=None).delete()
         Thread.objects.filter(pk=run.thread_id, runs=None).delete()
         entries.append(run.workspace_id, run.public_id, "run.deleted", {}, by=by)
     rows.publish(run.workspace_id, run.public_id)
@@ -164,5 +166,6 @@ def _bury(run: Run, by: str) -> None:
 
 def _belongings() -> list[tuple[Any, str]]:
     """What hangs on a run, of whatever kind, calls' own rows first."""
+    of_holds = [(Hold, "attempt__call__run")]
     of_calls = [(each.related_model, f"{each.field.name}__run") for each in Call._meta.related_objects]
-    return of_calls + [(each.related_model, each.field.name) for each in Run._meta.related_objects]
+    return of_holds + of_calls + [(each.related_model, each.field.name) for each in Run._meta.related_objects]

@@ -108,7 +108,7 @@ def put_off(
             if mine.update(due_at=leases.Later(seconds), **counted) != 1:
                 raise leases.LeaseLost(f"{call.public_id} was settled by somebody else.")
             if attempt is not None and answer is not None:
-                outcomes.end_attempt(attempt, answer)
+                outcomes.end_attempt(lease, attempt, answer)
             body: dict[str, Any] = {"subject": call.public_id, "seconds": round(seconds), "looked": looked}
             entries.append(lease.workspace_id, lease.public_id, "call.put_off", body, by="system")
 

@@ -4,6 +4,7 @@ when."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any, ClassVar
 from uuid import UUID
 
@@ -12,7 +13,7 @@ from django.db import IntegrityError, models
 
 from approvals import gate, rows
 from approvals.ledger import entries, sealing
-from runtime import checkpoints, hints, state, threads
+from runtime import budgets, checkpoints, hints, state, threads
 from runtime.definitions import Agent, AgentVersion
 
 
@@ -22,7 +23,8 @@ class Run(rows.Row):
 
     ``pokes`` counts what happened to its calls from outside, so that a worker about to suspend it notices.
     ``cancel_by`` is the public id of whoever wants it to end: its worker, or the next one, obeys before anything
-    else.
+    else. ``budget_question`` is the approval that asks to raise its budget, until the answer was carried out, and
+    ``waited`` the time that people took.
     """
 
     PREFIX = "run"
@@ -74,6 +76,12 @@ class Run(rows.Row):
     cancel_reason = models.BinaryField(default=b"")
     ended_at = models.DateTimeField(null=True)
     erased_at = models.DateTimeField(null=True)
+    budget = models.ForeignKey(
+        "runtime.Budget", models.PROTECT, null=True, related_name="runs", db_constraint=False, db_index=False
+    )
+    budget_questions = models.PositiveIntegerField(default=0)
+    budget_question = models.CharField(max_length=40, blank=True)
+    waited = models.DurationField(default=timedelta)
 
     class Meta:
         constraints = [
@@ -170,18 +178,20 @@ def start(
     requester_id: UUID | None = None,
     thread: threads.Thread | None = None,
     key: str | None = None,
+    budget: Mapping[str, Any] | None = None,
 ) -> Run:
     """Accept a run: it is committed before anybody works on it, and a worker is asked to look.
 
     ``by`` is the public id of whoever starts it, ``requester_id`` the person on whose behalf the agent works. A
-    second start with the same ``key`` gives the first run. Raises state.NotState for input that is not pure JSON,
-    ValueError for an agent of another workspace or one that is switched off.
+    second start with the same ``key`` gives the first run. ``budget`` has caps, which only lower those of the agent's
+    definition. Raises state.NotState for input that is not pure JSON, ValueError for an agent of another workspace or
+    one that is switched off, and for a budget that is none.
     """
     if agent.workspace_id != workspace_id or not agent.is_active:
         raise ValueError(f"The agent {agent.name} takes no runs here.")
     try:
         with rows.within(workspace_id):
-            run = _accept(workspace_id, agent, dict(input), title, by, requester_id, thread, key)
+            run = _accept(workspace_id, agent, dict(input), title, by, requester_id, thread, key, budget or {})
     except IntegrityError:
         first = Run.objects.filter(workspace_id=workspace_id, start_key=key).first() if key else None
         if first is None:
@@ -199,6 +209,7 @@ def _accept(
     requester_id: UUID | None,
     thread: threads.Thread | None,
     key: str | None,
+    budget: Mapping[str, Any],
 ) -> Run:
     run = Run(workspace_id=workspace_id, agent=agent, requester_id=requester_id, started_by=by, start_key=key)
     run.thread = thread or threads.open_thread(workspace_id)
@@ -214,9 +225,13 @@ def _accept(
         body={"ops": state.changes({"input": input}, {}, ())},
     )
     run.head_seq, run.head_mac = first.seq, first.mac
+    caps = budgets.tighter(budgets.caps(run.version.document.get("budget", {})), budgets.caps(budget))
+    if caps:
+        run.budget = budgets.opened(workspace_id, run.pk, caps)
     run.save(force_insert=True)
     checkpoints.write(first)
     body = {"agent": agent.public_id, "version": agent.version, "checkpoint_mac": bytes(first.mac).hex()}
+    body |= {"budget": caps} if caps else {}
     entries.append(workspace_id, run.public_id, "run.started", body, by=by)
     rows.publish(workspace_id, run.public_id)
     hints.hint_on_commit(workspace_id, run.pk)

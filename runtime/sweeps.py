@@ -124,7 +124,7 @@ def repair() -> int:
     # Runs first: one that suspends between the two reads then has its calls among those held. The two lists are
     # compared here and not joined by the database, which right after a burst of runs joins ten thousand by ten
     # thousand rows.
-    suspended = set(Run.objects.filter(status="suspended_approval").values_list("pk", flat=True))
+    suspended = set(Run.objects.filter(status="suspended_approval", budget_question="").values_list("pk", flat=True))
     held = list(_held())
     unknown = Call.objects.filter(status="unknown", consumed_seq=None).values_list("run_id", flat=True)
     stuck = suspended - {each.run_id for each in held} - set(unknown)

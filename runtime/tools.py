@@ -11,12 +11,12 @@ import base64
 import hashlib
 import hmac
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from approvals.ledger import canonical
-from runtime import modules, outgoing
+from runtime import budgets, modules, outgoing
 
 EFFECTS: Final = ("pure", "keyed", "natural", "lookup", "unsafe")
 """What a tool promises about being used twice: nothing happens; it honours our key; twice is as once; one can ask;
@@ -40,7 +40,8 @@ class Answer:
     """How one use of a tool ended, what it returned, and a sentence on what went wrong.
 
     ``message`` may quote the tool and is kept sealed; ``note`` says the same in our words alone and is not.
-    ``passing``: nothing happened, and the reason may be gone after a while.
+    ``passing``: nothing happened, and the reason may be gone after a while. ``usage`` is what it spent, in tokens and
+    money, if it says so.
     """
 
     outcome: str
@@ -48,6 +49,7 @@ class Answer:
     message: str = ""
     note: str = ""
     passing: bool = False
+    usage: Mapping[str, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,15 @@ class Use:
     key: str
     seconds: float
     attempt: int = 1
+
+
+@dataclass(frozen=True)
+class Metered:
+    """What a function tool returns that says what it spent: its value, and whole numbers of ``tokens`` and
+    ``money``."""
+
+    value: Any
+    usage: Mapping[str, int]
 
 
 class Refused(Exception):
@@ -160,7 +171,17 @@ def _send_function(config: dict[str, Any], args: bytes, use: Use) -> Answer:
     except Exception as error:  # noqa: BLE001 - whatever a tool raises, its effect may have happened
         told = f"The tool raised {type(error).__name__}"
         return Answer(FAILED_AFTER, message=f"{told}: {error}", note=f"{told}.")
+    if isinstance(value, Metered):
+        return replace(_executed(value.value), usage=_amounts(value.usage))
     return _executed(value)
+
+
+def _amounts(given: Any) -> dict[str, int] | None:
+    """What was spent, or nothing where what was said of it counts nothing: the estimate is charged then."""
+    try:
+        return budgets.amounts(given)
+    except ValueError:
+        return None
 
 
 def _executed(value: Any) -> Answer:
@@ -183,12 +204,21 @@ def _send_http(url: str, secret: bytes, args: bytes, use: Use) -> Answer:
     headers = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "Placet"}
     headers |= {"Idempotency-Key": use.key, **signature(secret, use.call_id, args)}
     try:
-        return _read(outgoing.post(url, args, headers, seconds=use.seconds), use)
+        reply = outgoing.post(url, args, headers, seconds=use.seconds)
+        return replace(_read(reply, use), usage=_metered(reply.usage))
     except outgoing.NeverSent as error:
         told = f"The tool could not be reached, so nothing was sent. {error}"
         return Answer(FAILED_BEFORE, message=told, note=told, passing=True)
     except outgoing.NoAnswer as error:
         return _plain(LOST, f"It was sent, and no answer came. {error}")
+
+
+def _metered(header: str) -> dict[str, int] | None:
+    """The usage in a header ``Placet-Usage: tokens=812, money=3``; None where there is none."""
+    pairs = [part.strip().partition("=") for part in header.split(",") if part.strip()]
+    if not pairs or not all(count.isascii() and count.isdigit() and len(count) < 16 for _, _, count in pairs):
+        return None
+    return _amounts({unit.strip(): int(count) for unit, _, count in pairs})
 
 
 def signature(secret: bytes, call_id: str, body: bytes) -> dict[str, str]:

@@ -7,14 +7,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
+from runtime import budgets
+
 
 @dataclass(frozen=True)
 class ProposedCall:
-    """One use of a tool that the agent wants. ``reason`` is shown to people, marked as unverified."""
+    """One use of a tool that the agent wants. ``reason`` is shown to people, marked as unverified. ``estimate`` is the
+    most it may spend of the run's budget, in ``tokens`` and ``money``: it is held while the call is under way."""
 
     tool: str
     args: dict[str, Any]
     reason: str = ""
+    estimate: Mapping[str, int] = field(default_factory=dict)
 
 
 TEXT: Final[dict[str, Any]] = {"type": "string", "minLength": 1, "maxLength": 4000}
@@ -124,9 +128,18 @@ def check(step: Any) -> Step:
             _check_question(call)
         elif not isinstance(call, ProposedCall) or not isinstance(call.args, dict) or not isinstance(call.tool, str):
             raise BadStep("calls must be ProposedCall, each with a tool's name and an object of arguments, or Question")
+        else:
+            _check_estimate(call)
     if any(type(count) is not int or count < 0 for count in step.usage.values()):
         raise BadStep("usage counts in whole numbers")
     return step
+
+
+def _check_estimate(call: ProposedCall) -> None:
+    try:
+        budgets.amounts(call.estimate)
+    except ValueError as fault:
+        raise BadStep(str(fault)) from fault
 
 
 def _check_question(question: Question) -> None:

@@ -33,7 +33,7 @@ class Scripted:
 
 def _wanted(line: dict[str, Any]) -> ProposedCall | Question:
     if "ask" not in line:
-        return ProposedCall(line["tool"], line["args"], line.get("reason", ""))
+        return ProposedCall(line["tool"], line["args"], line.get("reason", ""), line.get("estimate", {}))
     schema, about = line.get("response_schema", dict(TEXT)), line.get("about", {})
     return Question(line["ask"], schema, about, line.get("team", ""), line.get("deadline", ""))
 

@@ -10,10 +10,10 @@ from ninja import Field, Header, Path, Query, Router, Schema, Status
 from pydantic import ConfigDict
 
 from approvals import rows
-from approvals.ledger import canonical
+from approvals.ledger import canonical, entries
 from approvals.ledger.sealing import Erased as SealErased
 from approvals.ledger.sealing import Tampered
-from runtime import checkpoints, runs, state
+from runtime import budgets, checkpoints, runs, state
 from runtime.api import shapes
 from runtime.api.access import Credential
 from runtime.api.errors import Problem
@@ -28,6 +28,23 @@ KEY: Final = re.compile(r"[\x21-\x7e]{1,120}")
 MOST: Final = 100
 
 
+class BudgetIn(Schema):
+    """What the run may spend: tokens, money in minor units of `currency`, steps, and seconds of wall time without those
+    in which people are waited for. At a cap people are asked to raise it."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    tokens: int | None = Field(None, ge=0)
+    money: int | None = Field(None, ge=0)
+    currency: str = Field("", max_length=3)
+    steps: int | None = Field(None, ge=0)
+    seconds: int | None = Field(None, ge=0)
+
+    def caps(self) -> dict[str, Any]:
+        """Those that are named."""
+        return {name: cap for name, cap in self.dict().items() if cap not in (None, "")}
+
+
 class RunIn(Schema):
     """What a run is to work on. The agent is the one whose credential is sent."""
 
@@ -36,6 +53,7 @@ class RunIn(Schema):
     input: dict[str, Any] = Field(description="The run's state begins as `{input: …}`.")
     title: str = Field("", max_length=200, description="What it is about, shown to people.")
     thread_id: str | None = Field(None, description="The conversation that it continues.")
+    budget: BudgetIn | None = Field(None, description="Caps that lower those of the agent's definition.")
 
 
 class Withdrawal(Schema):
@@ -65,6 +83,7 @@ def start_run(
     """
     caller: Caller = request.auth
     key = _start_key(caller, idempotency_key)
+    caps = _caps(caller, payload.budget)
     known = Run.objects.filter(workspace_id=caller.workspace_id, start_key=key).exists() if key else False
     thread = _thread(caller, payload.thread_id) if payload.thread_id else None
     try:
@@ -77,10 +96,11 @@ def start_run(
             requester_id=caller.requester_id,
             thread=thread,
             key=key,
+            budget=caps,
         )
     except state.NotState as fault:
         raise Problem(422, "invalid", str(fault), field=fault.pointer or "/input", rule="state") from fault
-    if key and not _same(run, payload, caller, thread):
+    if key and not (_same(run, payload, caller, thread) and _same_budget(run, caps, caller)):
         told = "This Idempotency-Key was used with another body."
         raise Problem(409, "key_reused", told, field="Idempotency-Key", rule="same_body")
     return Status(200 if known else 201, shapes.run_detail(_run(caller, run.public_id)))
@@ -108,6 +128,23 @@ def _same(run: Run, payload: RunIn, caller: Caller, thread: Thread | None) -> bo
     wanted = state.changes({"input": payload.input}, {}, ())
     told = title == (payload.title or caller.name) and run.requester_id == caller.requester_id
     return told and _same_thread(run, thread) and canonical.encode(ops) == canonical.encode(wanted)
+
+
+def _caps(caller: Caller, given: BudgetIn | None) -> dict[str, Any]:
+    """The caps that the request names, checked together with those of the agent's definition."""
+    own = caller.agent.versions.get(number=caller.agent.version).document.get("budget", {})
+    try:
+        caps = budgets.caps(given.caps()) if given else {}
+        budgets.tighter(own, caps)
+    except ValueError as fault:
+        raise Problem(422, "invalid", str(fault), field="/budget", rule="budget") from fault
+    return caps
+
+
+def _same_budget(run: Run, caps: dict[str, Any], caller: Caller) -> bool:
+    """Whether a run was started with just these caps: as it was started, whatever was raised since."""
+    started = entries.read(caller.workspace_id, run.public_id)[0].get("budget", {})
+    return bool(started == budgets.tighter(run.version.document.get("budget", {}), caps))
 
 
 def _same_thread(run: Run, thread: Thread | None) -> bool:

@@ -11,7 +11,7 @@ from ninja import Field, Schema
 from approvals import gate
 from approvals.ledger import canonical
 from approvals.ledger.sealing import Tampered
-from runtime import calls, checkpoints, definitions, runs, timeline, tools, view
+from runtime import budgets, calls, checkpoints, definitions, runs, timeline, tools, view
 from runtime.calls import Call
 from runtime.checkpoints import Checkpoint
 from runtime.runs import Run
@@ -77,10 +77,29 @@ class CallOut(Schema):
     idempotency_key: str
 
 
+class ShareOut(Schema):
+    """Where one unit of a budget stands; money in minor units. Without a `cap` it is only counted."""
+
+    cap: int | None
+    used: int
+    held: int
+
+
+class BudgetOut(Schema):
+    """What a run may spend. `held` is what its calls under way may still spend."""
+
+    currency: str
+    tokens: ShareOut
+    money: ShareOut
+    steps: ShareOut
+    seconds: ShareOut
+
+
 class RunDetail(RunOut):
-    """A run with its calls."""
+    """A run with its calls and its budget, if it has one."""
 
     calls: list[CallOut]
+    budget: BudgetOut | None
 
 
 class RunPage(Schema):
@@ -159,14 +178,14 @@ def run_out(run: Run) -> dict[str, Any]:
         "checkpoint": run.head_seq,
         "created_at": instant(run.created_at),
         "ended_at": instant(run.ended_at) if run.ended_at else None,
-        "waiting_for": [each for each in map(_asked, asked) if each],
+        "waiting_for": [each for each in [*map(_asked, asked), _asked_of_budget(run)] if each],
     }
 
 
 def run_detail(run: Run) -> dict[str, Any]:
     """A run with its calls, in the order in which they were proposed."""
     found = Call.objects.filter(run=run).select_related("tool").order_by("step", "idx")
-    return {**run_out(run), "calls": [_call(call) for call in found]}
+    return {**run_out(run), "calls": [_call(call) for call in found], "budget": _budget(run)}
 
 
 def checkpoint_out(checkpoint: Checkpoint) -> dict[str, Any]:
@@ -207,9 +226,21 @@ def instant(moment: datetime) -> str:
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
+def _asked_of_budget(run: Run) -> str:
+    return run.budget_question if run.status == "suspended_approval" else ""
+
+
 def _asked(call: Call) -> str:
     """The approval that the call waits for, if people are asked about it yet."""
     return call.question if call.status == "unknown" else call.approval
+
+
+def _budget(run: Run) -> dict[str, Any] | None:
+    budget = budgets.of(run)
+    if budget is None:
+        return None
+    told = {each.unit: {"cap": each.cap, "used": each.used, "held": each.held} for each in budgets.shares(budget)}
+    return {"currency": budget.currency, **told}
 
 
 def _title(run: Run) -> str:

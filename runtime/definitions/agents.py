@@ -11,6 +11,7 @@ from django.db import models
 
 from approvals import rows
 from approvals.ledger import canonical, entries, keys
+from runtime import budgets
 from runtime.definitions import interrupts
 
 
@@ -87,8 +88,10 @@ def agent_named(workspace_id: UUID, name: str) -> Agent | None:
 
 def register_agent(workspace_id: UUID, name: str, kind: str, definition: Mapping[str, Any], *, by: str) -> Agent:
     """Make an agent known, or give it a new version. The same definition again changes nothing. Raises
-    interrupts.BadInterrupts for one that does not say where to stop in words that can be understood."""
+    interrupts.BadInterrupts for one that does not say where to stop in words that can be understood, and ValueError for
+    a ``budget`` that is none."""
     interrupts.read(definition)
+    budgets.caps(definition.get("budget", {}))
     document = canonical.encode(dict(definition))
     digest = canonical.sha256_hex(document)
     with rows.within(workspace_id):

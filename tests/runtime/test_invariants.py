@@ -48,6 +48,11 @@ OFFENCES = {
         "UPDATE runtime_checkpoint SET fence = 9 WHERE seq = 2",
         "UPDATE runtime_attempt SET fence = 9",
     ],
+    "budgets": [
+        "UPDATE runtime_budget SET tokens_held = 7",
+        "UPDATE runtime_hold SET tokens_spent = 9",
+        "UPDATE runtime_hold SET status = 'held'",
+    ],
     "own_decisions": ["UPDATE approvals_approval SET chain = 'run_' || repeat('0', 32)"],
     "no_lost_wake": [
         "UPDATE approvals_approval SET status = 'expired' WHERE status = 'pending'",
@@ -81,7 +86,7 @@ def lived(desk: Desk) -> Desk:
     asked = desk.begin([call("asked.unsafe", 1)])
     desk.say(desk.calls(asked)[0], desk.cast.dana, "approve")
     desk.work(asked)
-    desk.begin([call("free.unsafe", 2), call("free.keyed", 3)])
+    desk.begin([call("free.unsafe", 2), call("free.keyed", 3)], budget={"tokens": 100})
     desk.begin([call("asked.keyed", 4), call("free.pure", 5)])
     withdrawn = desk.begin([call("asked.keyed", 6)])
     runs.cancel(withdrawn, by=desk.cast.omar.public_id, reason="No.")

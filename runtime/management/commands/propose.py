@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from approvals.ledger import canonical
-from runtime import definitions, runs
+from runtime import budgets, definitions, runs
 from runtime.management import who
 
 
@@ -22,6 +22,9 @@ class Command(BaseCommand):
         parser.add_argument("--agent", default="scripted", help="a scripted agent; made if there is none of this name")
         parser.add_argument("--reason", default="", help="what the agent says of it")
         parser.add_argument("--title", default="", help="what the run is about")
+        parser.add_argument(
+            "--budget", default="", help="caps: tokens=1000 steps=20 seconds=600 money=500 currency=EUR"
+        )
         who.add_person(parser, "the person on whose behalf the agent asks")
         who.add_workspace(parser)
 
@@ -35,8 +38,17 @@ class Command(BaseCommand):
             title=options["title"] or options["tool"],
             by=who.public_id(person),
             requester_id=person.pk if person else None,
+            budget=_budget(options["budget"]),
         )
         self.stdout.write(run.public_id)
+
+
+def _budget(text: str) -> dict[str, Any]:
+    named = dict(part.partition("=")[::2] for part in text.split())
+    try:
+        return budgets.caps({name: int(cap) if cap.isdigit() else cap for name, cap in named.items()})
+    except ValueError as fault:
+        raise CommandError(str(fault)) from fault
 
 
 def _read(file: str) -> dict[str, Any]:

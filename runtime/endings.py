@@ -1,0 +1,62 @@
+"""Endings: how a worker gives a run up for good, or because it cannot go on: failed, parked, cancelled, given back."""
+
+from __future__ import annotations
+
+import logging
+
+from django.db import connection
+from django.db.models import F
+
+from approvals import gate, rows
+from approvals.ledger import canonical, entries
+from runtime import calls, leases, outcomes, runs
+from runtime.leases import Lease
+from runtime.runs import Run
+
+log = logging.getLogger(__name__)
+
+
+def give_up(lease: Lease, error: Exception) -> None:
+    """The database went away in the middle: give the run back as soon as it is there again, if the lease still holds
+    then.
+
+    The claim still counts as one that came to nothing, so that a run which always ends like this is parked one day.
+    """
+    log.warning("%s is given back: %s", lease.public_id, type(error).__name__)
+    connection.close()
+
+    def write() -> None:
+        with rows.within(lease.workspace_id):
+            leases.release(lease, to="ready", wake_at=rows.Now(), attempts=F("attempts"))
+
+    try:
+        leases.durably(lease, write, lambda: Run.objects.filter(pk=lease.run_id).exclude(fence=lease.fence).exists())
+    except leases.LeaseLost:
+        log.warning("%s: its lease ran out meanwhile.", lease.public_id)
+
+
+def stop(lease: Lease, *, to: str, code: str, reason: str) -> None:
+    """Fail or park the run, loudly. Nothing that was committed is lost, and an operator may let it go on."""
+    log.error("%s is %s (%s): %s", lease.public_id, to, code, reason)
+    with rows.within(lease.workspace_id):
+        leases.release(lease, to=to, reason_code=code, reason=reason, ended_at=rows.Now(), wake_at=None)
+        entries.append(lease.workspace_id, lease.public_id, f"run.{to}", {"code": code, "reason": reason}, by="system")
+
+
+def end_cancelled(lease: Lease) -> None:
+    """Carry out the wish to cancel. This worker has the run, so no new approval can open while the open ones are
+    withdrawn."""
+    with rows.within(lease.workspace_id):
+        run = Run.objects.get(pk=lease.run_id)
+        waiting = calls.unconsumed(lease.run_id)
+    told = runs.cancel_reason_of(run)
+    reason = "It was cancelled." if told else "A deadline passed, and the rule ends the run then."
+    gate.withdraw(lease.workspace_id, lease.public_id, by=run.cancel_by, reason=told or reason)
+    for call in waiting:
+        if call.status == "executing":
+            outcomes.give_up(lease, call)
+    with rows.within(lease.workspace_id):
+        leases.release(lease, to="cancelled", reason_code="cancelled", reason=reason, ended_at=rows.Now(), wake_at=None)
+        calls.cancel_rest(lease.run_id)
+        body = {"reason_digest": canonical.sha256_hex(told.encode())}
+        entries.append(lease.workspace_id, lease.public_id, "run.cancelled", body, by=run.cancel_by)
