@@ -11,9 +11,9 @@ from uuid import UUID
 from django.utils.dateparse import parse_datetime
 
 from approvals import gate, rows
-from approvals.ledger import canonical, entries
+from approvals.ledger import canonical
 from approvals.ledger.sealing import Tampered
-from runtime import budgets, calls, checkpoints, definitions
+from runtime import budgets, calls, checkpoints, definitions, events
 from runtime.calls import Attempt, Call
 from runtime.checkpoints import Checkpoint, Erased, Unreadable
 from runtime.runs import Run
@@ -110,8 +110,10 @@ class Narrative:
 
     def __init__(self, run: Run, *, with_state: bool) -> None:
         self.run, self.with_state = run, with_state
-        self.entries = entries.read(run.workspace_id, run.public_id)
-        self.checkpoints = list(Checkpoint.objects.filter(run=run, kind=Checkpoint.Kind.STEP).order_by("seq"))
+        told = events.events(run, bodies=with_state)
+        self.entries = [each.entry for each in told if each.entry is not None]
+        steps = [each.checkpoint for each in told if each.kind == "step.committed"]
+        self.checkpoints = [each for each in steps if each is not None]
         self.uses = self._uses()
         self.names = gate.names(_people(self.entries, run))
 

@@ -8,20 +8,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from django.utils.dateparse import parse_datetime
-
-from approvals.ledger import entries
+from runtime import events
 from runtime.calls import Attempt, Call
-from runtime.checkpoints import Checkpoint
 from runtime.runs import Run
-
-_OWN = frozenset({"at", "by", "chain", "id", "kind", "seq", "v", "workspace"})
 
 
 @dataclass(frozen=True)
 class Moment:
-    """One thing that happened: a checkpoint (``step.…``), the end of an attempt (``attempt.…``) or a ledger entry
-    (its kind)."""
+    """One thing that happened: an event of the run, or the end of an attempt (``attempt.…``)."""
 
     at: datetime
     kind: str
@@ -47,17 +41,9 @@ class Sent:
 
 
 def moments(run: Run) -> list[Moment]:
-    """What happened, by the database's clock. What one transaction did may stand in any order within it."""
-    found = [*_checkpoints(run), *_attempts(run), *_entries(run)]
-    return sorted(found, key=lambda moment: moment.at)
-
-
-def _checkpoints(run: Run) -> list[Moment]:
-    listed = Checkpoint.objects.filter(run=run).defer("body").order_by("seq")
-    return [
-        Moment(each.created_at, f"step.{each.kind}", facts={"seq": each.seq, "node": each.node, "goto": each.goto})
-        for each in listed
-    ]
+    """What happened, by the database's clock: the run's events, and between them the ends of its sendings."""
+    told = [Moment(each.at, each.kind, each.by, each.facts) for each in events.events(run)]
+    return sorted([*told, *_attempts(run)], key=lambda moment: moment.at)
 
 
 def _attempts(run: Run) -> list[Moment]:
@@ -73,16 +59,6 @@ def _facts(attempt: Attempt) -> dict[str, Any]:
         "late": attempt.late,
     }
     return facts | ({"note": attempt.note} if attempt.note else {})
-
-
-def _entries(run: Run) -> list[Moment]:
-    return [_entry(each) for each in entries.read(run.workspace_id, run.public_id)]
-
-
-def _entry(entry: dict[str, Any]) -> Moment:
-    at = parse_datetime(entry["at"])
-    assert at is not None, "the ledger writes every time in one form"
-    return Moment(at, entry["kind"], entry["by"], {name: fact for name, fact in entry.items() if name not in _OWN})
 
 
 def sendings(run: Run) -> list[Sent]:

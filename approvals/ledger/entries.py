@@ -65,10 +65,16 @@ class Entry(rows.Row):
 # Questions
 
 
-def read(workspace_id: UUID, chain: str) -> list[dict[str, Any]]:
-    """A chain's entries in order, each the members of its body: those in RESERVED and its own."""
-    found = Entry.objects.filter(workspace_id=workspace_id, chain__name=chain).order_by("seq")
-    return [canonical.parse(bytes(body)) for body in found.values_list("body", flat=True)]
+def read(workspace_id: UUID, chain: str, *, after: int = 0, limit: int | None = None) -> list[dict[str, Any]]:
+    """A chain's entries behind a number, in order, each the members of its body: those in RESERVED and its own."""
+    found = Entry.objects.filter(workspace_id=workspace_id, chain__name=chain, seq__gt=after).order_by("seq")
+    return [canonical.parse(bytes(body)) for body in found.values_list("body", flat=True)[:limit]]
+
+
+def kinds(workspace_id: UUID, chain: str, *, up_to: int) -> dict[str, int]:
+    """How many entries of each kind a chain has up to a number."""
+    found = Entry.objects.filter(workspace_id=workspace_id, chain__name=chain, seq__lte=up_to)
+    return dict(found.values_list("kind").annotate(models.Count("pk")))
 
 
 def line(entry: Mapping[str, Any]) -> str:

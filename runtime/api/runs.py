@@ -13,7 +13,7 @@ from approvals import rows
 from approvals.ledger import canonical, entries
 from approvals.ledger.sealing import Erased as SealErased
 from approvals.ledger.sealing import Tampered
-from runtime import budgets, checkpoints, runs, state
+from runtime import budgets, checkpoints, events, runs, state
 from runtime.api import shapes
 from runtime.api.access import Credential
 from runtime.api.errors import Problem
@@ -244,6 +244,27 @@ def read_checkpoint(request: Any, run_id: str, number: int = Path(..., ge=1, le=
 def run_log(request: Any, run_id: str) -> Any:
     """Everything that happened in a run, in order: steps, questions, votes, edits, attempts, outcomes."""
     return shapes.timeline_out(_run(request.auth, run_id))
+
+
+@router.get(
+    "/runs/{run_id}/events",
+    response={200: shapes.EventPage, (401, 404, 422): shapes.Error},
+    summary="Follow a run's events",
+    operation_id="follow_run",
+)
+def follow_run(
+    request: Any,
+    run_id: str,
+    after: str = Query("", max_length=40, description="The `next` of an earlier page; the beginning if empty."),
+    limit: int = Query(100, ge=1, description=f"About so many, at most {events.MOST}."),
+) -> Any:
+    """What happened in a run behind a cursor, in an order that never changes. An empty page means: nothing new yet."""
+    run = _run(request.auth, run_id)
+    try:
+        page = events.follow(run, after=after, limit=limit)
+    except ValueError as fault:
+        raise Problem(422, "invalid", str(fault), field="after", rule="cursor") from fault
+    return {"events": [each.out() for each in page], "next": page[-1].cursor if page else after or events.BEGINNING}
 
 
 @router.post(

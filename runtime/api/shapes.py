@@ -148,8 +148,27 @@ class CheckpointPage(Schema):
     next: int | None
 
 
+class EventOut(Schema):
+    """One thing that happened. Kinds are those of the ledger (`run.started`, `approval.opened`, `decision.made`,
+    `call.intended` …), `step.committed` and `result.committed` for checkpoints, `call.executed`, `call.failed` and
+    `call.unknown` for what became of a call, and `run.suspended`, `run.resumed` and `run.completed`."""
+
+    cursor: str
+    at: str
+    kind: str
+    by: str
+    facts: dict[str, Any]
+
+
+class EventPage(Schema):
+    """Events in order. `next` is where to go on, now or later: nothing is missed and nothing told twice."""
+
+    events: list[EventOut]
+    next: str
+
+
 class MomentOut(Schema):
-    """One thing that happened: a checkpoint (`step.…`), the end of an attempt (`attempt.…`) or a ledger entry."""
+    """One thing that happened: an event of the run, or the end of an attempt (`attempt.…`)."""
 
     at: str
     kind: str

@@ -85,8 +85,8 @@ def decided(desk: Desk) -> Run:
 
 def test_run_log_tells_the_story_in_order(desk: Desk, decided: Run) -> None:
     told = say("run", "log", decided.public_id)
-    order = ["run.started", "approval.opened", "decision.made", "call.intended", "attempt.executed", "step.step"]
-    places = [told.rindex(word) if word == "step.step" else told.index(word) for word in order]
+    order = ["run.started", "approval.opened", "decision.made", "call.intended", "attempt.executed", "step.committed"]
+    places = [told.rindex(word) if word == "step.committed" else told.index(word) for word in order]
     assert places == sorted(places)
     assert "nothing happened twice" in told and desk.calls(decided)[0].key in told
     assert f"by {desk.cast.dana.public_id}" in told

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from approvals import gate, rows
-from runtime import checkpoints, retention, runs, timeline
+from runtime import checkpoints, events, retention, runs, timeline
 from runtime.management import who
 from runtime.runs import Run
 
@@ -35,6 +35,8 @@ class Command(BaseCommand):
         log = words.add_parser("log", help="steps, decisions, attempts, keys and outcomes, in order")
         log.add_argument("run")
         log.add_argument("--json", action="store_true", help="one JSON object")
+        log.add_argument("--lines", action="store_true", help="the events alone, each a line of JSON with its cursor")
+        log.add_argument("--after", default="", metavar="CURSOR", help="with --lines: only what came after it")
         for word, told in (
             ("cancel", "withdraw its approvals and end it"),
             ("resume", "let a failed or parked run go on from its last commit"),
@@ -54,6 +56,9 @@ class Command(BaseCommand):
         getattr(self, f"_{options['word']}")(_run(options["run"]), options)
 
     def _log(self, run: Run, options: dict[str, Any]) -> None:
+        if options["lines"]:
+            self._lines(run, options["after"])
+            return
         doubts = timeline.doubts(run)
         if options["json"]:
             self.stdout.write(json.dumps(_told(run, doubts), indent=2, ensure_ascii=False))
@@ -67,6 +72,15 @@ class Command(BaseCommand):
             tried = ", ".join(outcome or "no answer yet" for outcome in sent.outcomes) or "never sent"
             self.stdout.write(f"{sent.call}  {sent.tool} ({sent.effect})  {sent.status}  {tried}  key {sent.key}")
         self.stdout.write("\n".join(doubts) or "Every key belongs to one call, and nothing happened twice.")
+
+    def _lines(self, run: Run, cursor: str) -> None:
+        try:
+            while page := events.follow(run, after=cursor):
+                for event in page:
+                    self.stdout.write(json.dumps(event.out()))
+                cursor = page[-1].cursor
+        except ValueError as fault:
+            raise CommandError(str(fault)) from fault
 
     def _cancel(self, run: Run, options: dict[str, Any]) -> None:
         person = _person(run, options)

@@ -103,6 +103,27 @@ def test_the_timeline_is_the_proof_that_nothing_happened_twice(desk: Desk, agent
     assert {"run.started", "attempt.executed"} <= {moment["kind"] for moment in told["moments"]}
 
 
+def test_the_events_of_a_run_are_followed_by_their_cursor(desk: Desk, agent: Api) -> None:
+    """IN-M18: page after page, then nothing new, then what has come since."""
+    run = desk.begin([call("asked.keyed", 1)])
+    at, kinds, after = f"/runs/{run.public_id}/events", list[str](), ""
+
+    def follow() -> None:
+        nonlocal after
+        while page := (told := agent.get(at, after=after, limit=1).json())["events"]:
+            kinds.extend(each["kind"] for each in page)
+            after = told["next"]
+
+    follow()
+    assert kinds[-2:] == ["approval.opened", "run.suspended"] and agent.get(at, after=after).json()["next"] == after
+    desk.say(desk.calls(run)[0], desk.cast.dana, "approve")
+    desk.work(run)
+    follow()
+    assert kinds == [each["kind"] for each in agent.get(at).json()["events"]] and kinds[-1] == "run.completed"
+    assert fault(agent.get(at, after="x")) == (422, "invalid", "after")
+    assert agent.get(f"/runs/run_{'0' * 32}/events").status_code == 404
+
+
 def test_pages_are_followed_by_their_cursor(agent: Api) -> None:
     """IN-M18: whatever size is asked for, a page has at most a hundred."""
     made = [agent.post("/runs", BODY | {"title": str(number)}).json()["run_id"] for number in range(5)]
