@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
+from django.db import OperationalError, connection
 
 from approvals.approvals import Approval
-from runtime import crashpoints, timeline
+from runtime import crashpoints, timeline, tools
 from runtime.calls import Attempt
 from runtime.runs import Run
 from tests.runtime import tooling
@@ -192,3 +195,21 @@ def test_a_worker_is_armed_while_it_runs_and_once(tmp_path: Path) -> None:
     assert os.waitstatus_to_exitcode(os.waitpid(fork(come_by, f"@{order}"), 0)[1]) == -signal.SIGKILL
     assert not order.exists()
     assert os.waitstatus_to_exitcode(os.waitpid(fork(come_by, f"@{order}"), 0)[1]) == 0
+
+
+def test_a_worker_that_is_cut_off_from_the_database_while_it_sends_still_records_the_answer(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """DU-E1: the connection is gone when the answer comes; it is written over a new one, once."""
+    send = tools.send
+
+    def send_and_lose_the_connection(*given: Any) -> tools.Answer:
+        answer = send(*given)
+        with suppress(OperationalError), connection.cursor() as cursor:
+            cursor.execute("SELECT pg_terminate_backend(pg_backend_pid())")
+        return answer
+
+    monkeypatch.setattr(tools, "send", send_and_lose_the_connection)
+    run = desk.begin([call("free.unsafe", 7)], [call("free.unsafe", 8)])
+    assert run.status == "completed" and effects() == [7, 8]
+    assert [each.outcome for each in Attempt.objects.order_by("created_at")] == ["executed", "executed"]
