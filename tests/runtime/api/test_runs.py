@@ -167,3 +167,21 @@ def test_another_agents_runs_are_not_there(place: Desk, agent: Api) -> None:
 @pytest.mark.parametrize("input", [{"a": 1}, {"big": "x" * 100_000}, {"deep": json.loads("[" * 40 + "]" * 40)}])
 def test_any_json_object_is_an_input(agent: Api, input: dict[str, Any]) -> None:
     assert agent.post("/runs", {"input": input}).status_code == 201
+
+
+def test_a_run_with_a_budget_says_where_it_stands(desk: Desk, agent: Api) -> None:
+    """And whoever is asked to raise it is named among those it waits for."""
+    steps = {"steps": [[call("free.pure") | {"estimate": {"tokens": 60}}]] * 2}
+    agent.post("/runs", {"input": steps, "budget": {"tokens": 100, "steps": 9}}, Idempotency_Key="k")
+    run = desk.work(Run.objects.get())
+    told = agent.get(f"/runs/{run.public_id}").json()
+    assert told["budget"]["tokens"] == {"cap": 100, "used": 60, "held": 0}
+    assert told["budget"]["steps"] == {"cap": 9, "used": 2, "held": 0} and told["budget"]["money"]["cap"] is None
+    assert told["waiting_for"] == [run.budget_question] and told["calls"][0]["outcome"] == "executed"
+    other = {"input": steps, "budget": {"tokens": 500, "steps": 9}}
+    assert fault(agent.post("/runs", other, Idempotency_Key="k")) == (409, "key_reused", "Idempotency-Key")
+
+
+@pytest.mark.parametrize("budget", [{"tokens": -1}, {"money": 5}, {"cups": 3}, {"money": 5, "currency": "€"}])
+def test_a_budget_that_is_none_starts_nothing(agent: Api, budget: dict[str, Any]) -> None:
+    assert agent.post("/runs", BODY | {"budget": budget}).status_code == 422 and not Run.objects.exists()
