@@ -83,6 +83,8 @@ class Session(APIKeyCookie):
             raise AuthorizationError(message="People decide; an agent's credential never does.")
         if not request.user.is_authenticated:
             return None
+        # The check looks for a form's field first: a body that was read as a form before cannot be read as JSON after.
+        _ = request.body
         if check_csrf(request) or self._foreign(request):
             raise AuthorizationError(message="The header X-CSRFToken with this session's token is missing or wrong.")
         return request.user

@@ -12,7 +12,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
 from approvals import policies, resolutions, rows
-from approvals.ledger import canonical, entries, sealing
+from approvals.ledger import canonical, entries, keys, sealing
 from approvals.people import Person
 from approvals.resolutions import Resolution as Resolution
 from approvals.revisions import Revision, add_revision, args_of, bar_of, current_revision, revisions
@@ -85,6 +85,7 @@ class Approval(rows.Row):
     choice = models.CharField(max_length=40, blank=True)
     asked_again = models.ForeignKey("self", models.PROTECT, null=True, related_name="+")
     touched = models.PositiveIntegerField(default=0)
+    mac = models.BinaryField(default=b"")
 
     class Meta:
         constraints = [
@@ -114,6 +115,40 @@ class Approval(rows.Row):
 
     def __str__(self) -> str:
         return self.public_id
+
+    def holds(self) -> bool:
+        """Whether what people are told of the matter, and what stays as it was opened, is as it was written."""
+        return keys.holds("approval", _signed(self), bytes(self.mac))
+
+
+_FIXED = (
+    "kind",
+    "subject",
+    "chain",
+    "tool",
+    "tool_title",
+    "definition_digest",
+    "schema",
+    "response_schema",
+    "summary",
+    "effect",
+    "risk",
+    "agent",
+)
+"""What an approval was opened with and keeps. What may change is proved by its revisions, votes and entries."""
+
+
+def _signed(approval: Approval) -> bytes:
+    keys_of = {name: getattr(approval, name).hex for name in ("id", "workspace_id")}
+    keys_of |= {name: (getattr(approval, name) or UUID(int=0)).hex for name in ("requester_id", "asked_again_id")}
+    facts = {name: getattr(approval, name) for name in _FIXED} | {"kind": str(approval.kind)}
+    facts["expires_at"] = approval.expires_at.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return canonical.encode(facts | keys_of, max_depth=canonical.MAX_DEPTH + 8)
+
+
+def sign(approval: Approval) -> bytes:
+    """The authentication code of what an approval was opened with."""
+    return keys.sign("approval", _signed(approval))
 
 
 # Questions
@@ -193,6 +228,7 @@ def open_approval(question: Question, *, checkpoint_mac: str, by: str) -> Approv
     approval.context = sealing.seal(
         approval.workspace_id, canonical.encode(question.context), place=_context_place(approval.pk)
     )
+    approval.mac = sign(approval)
     approval.save(force_insert=True)
     first = add_revision(approval, question.args, rule, number=1, editor=None, policy_version=approval.policy_version)
     kind = {} if approval.kind == Approval.Kind.CALL else {"approval_kind": str(approval.kind)}

@@ -3,6 +3,7 @@ run."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
@@ -25,6 +26,7 @@ from approvals.votes import Refused as Refused
 from approvals.votes import Standing as Standing
 from approvals.votes import standing as standing
 
+DIGEST = re.compile("[0-9a-f]{64}")
 MESSAGE_MAX = 4000
 """The longest comment, in characters."""
 
@@ -81,8 +83,11 @@ def _lock_and_judge(workspace_id: UUID, approval_id: UUID, attempt: Attempt) -> 
         return Refused("not_found", "There is no such approval.")
     answer = _judge(approval, attempt) if locked else _missed(approval, attempt)
     if isinstance(answer, Refused):
-        body = {"verdict": attempt.verdict[:12], "code": answer.code, "seen": attempt.revision, "via": attempt.via}
-        approvals.record(approval, "decision.refused", body | {"digest": attempt.digest[:64]}, by=attempt.by.public_id)
+        # What was sent may be anything, and the entry has to be written whatever it was.
+        verdict = attempt.verdict if attempt.verdict in Decision.Verdict.values else "unknown"
+        digest = attempt.digest if DIGEST.fullmatch(attempt.digest) else ""
+        body = {"verdict": verdict, "code": answer.code, "seen": attempt.revision, "via": attempt.via}
+        approvals.record(approval, "decision.refused", body | {"digest": digest}, by=attempt.by.public_id)
     return answer
 
 

@@ -29,21 +29,24 @@ def unproven(workspace_id: UUID) -> Iterator[str]:
     yield from _revisions(workspace_id)
     yield from _unsigned(Decision.objects.filter(workspace_id=workspace_id), Decision.holds)
     yield from _decisions(workspace_id, told)
+    yield from _unsigned(Approval.objects.filter(workspace_id=workspace_id), Approval.holds)
     yield from _ends(workspace_id, told)
 
 
 @dataclass
 class _Told:
-    """What the ledger says: the approvals that were opened, how each ended, and who gave which decision."""
+    """What the ledger says: the approvals that were opened, how each ended and by whom, what became of their calls, and
+    who gave which decision."""
 
     opened: set[str] = field(default_factory=set)
-    ended: dict[str, str] = field(default_factory=dict)
+    ended: dict[str, tuple[str, str]] = field(default_factory=dict)
+    became: dict[str, str] = field(default_factory=dict)
     decided: set[tuple[str, int, str, int]] = field(default_factory=set)
 
 
 def _told(workspace_id: UUID) -> _Told:
     told = _Told()
-    kinds = {"approval.opened", "decision.made", *_ENDS}
+    kinds = {"approval.opened", "decision.made", "outcome.reported", *_ENDS}
     found = Entry.objects.filter(workspace_id=workspace_id, kind__in=kinds).order_by("chain_id", "seq")
     for body in found.values_list("body", flat=True).iterator(_AT_ONCE):
         entry: dict[str, Any] = canonical.parse(bytes(body))
@@ -51,8 +54,10 @@ def _told(workspace_id: UUID) -> _Told:
             told.opened.add(entry["approval"])
         elif entry["kind"] == "decision.made":
             told.decided.add((entry["approval"], entry["revision"], entry["by"], entry["turn"]))
+        elif entry["kind"] == "outcome.reported":
+            told.became[entry.get("approval", "")] = entry["outcome"]
         else:
-            told.ended[entry["approval"]] = entry["kind"].removeprefix("approval.")
+            told.ended[entry["approval"]] = (entry["kind"].removeprefix("approval."), entry["by"])
     return told
 
 
@@ -77,6 +82,8 @@ def _readable(policy: Policy) -> bool:
 def _name(row: Any) -> str:
     if isinstance(row, Policy):
         return f"version {row.version} of the policy"
+    if isinstance(row, Approval):
+        return row.public_id
     kind = "ruling" if isinstance(row, Ruling) else "decision"
     return f"{kind} {row.public_id}"
 
@@ -104,14 +111,25 @@ def _decisions(workspace_id: UUID, told: _Told) -> Iterator[str]:
 
 
 def _ends(workspace_id: UUID, told: _Told) -> Iterator[str]:
-    found = Approval.objects.filter(workspace_id=workspace_id).order_by("created_at")
+    found = Approval.objects.filter(workspace_id=workspace_id).order_by("created_at").select_related("decided_by")
     here = set()
-    for approval in found.only("pk", "status").iterator(_AT_ONCE):
-        name, status = approval.public_id, str(approval.status)
-        here.add(name)
-        if name not in told.opened:
-            yield f"no entry opened {name}."
-        elif told.ended.get(name, "pending") != status:
-            yield f"{name} is {status}, and by the ledger it is {told.ended.get(name, 'pending')}."
+    for approval in found.only("pk", "status", "outcome", "decided_by__id").iterator(_AT_ONCE):
+        here.add(approval.public_id)
+        yield from _end(approval, told)
     for name in sorted(told.opened - here):
         yield f"{name} was opened and is gone."
+
+
+def _end(approval: Approval, told: _Told) -> Iterator[str]:
+    name, status = approval.public_id, str(approval.status)
+    if name not in told.opened:
+        yield f"no entry opened {name}."
+        return
+    ended, by = told.ended.get(name, ("pending", ""))
+    if ended != status:
+        yield f"{name} is {status}, and by the ledger it is {ended}."
+    if approval.decided_by and approval.decided_by.public_id != by:
+        yield f"{name} was ended by {approval.decided_by.public_id}, and by the ledger by {by or 'nobody'}."
+    became = told.became.get(name, "none")
+    if approval.outcome != became:
+        yield f"the call of {name} is {approval.outcome}, and by the ledger {became}."

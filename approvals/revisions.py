@@ -59,9 +59,11 @@ def args_of(revision: Revision) -> bytes:
 
 def bar_of(revision: Revision) -> dict[str, Any]:
     """The rule that a revision has to meet, from its signed ruling. Raises Forged."""
-    if not revision.ruling.holds() or revision.ruling.digest != revision.digest:
+    ruling = revision.ruling
+    editor = revision.editor_id.hex if revision.editor_id else ""
+    if not ruling.holds() or ruling.digest != revision.digest or ruling.header.get("editor", "") != editor:
         raise Forged(f"The ruling of revision {revision.number} is not as it was written.")
-    rule: dict[str, Any] = revision.ruling.rule
+    rule: dict[str, Any] = ruling.rule
     return rule
 
 
@@ -73,9 +75,11 @@ def add_revision(
 ) -> Revision:
     """Write the bytes of a revision with the ruling that covers them; the caller moves ``approval.revision``."""
     kind = {} if approval.kind == "call" else {"kind": str(approval.kind)}
+    edited = {"editor": editor.pk.hex} if editor else {}
     header = make_header(
         approval.workspace_id,
         **kind,
+        **edited,
         approval=approval.public_id,
         revision=number,
         definition=approval.definition_digest,

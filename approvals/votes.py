@@ -11,7 +11,7 @@ from approvals import people, policies, revisions
 from approvals.approvals import Approval
 from approvals.people import Person
 from approvals.revisions import Revision
-from approvals.rulings import UNPROVEN
+from approvals.rulings import UNPROVEN, Forged
 from approvals.schemas import Fault
 
 if TYPE_CHECKING:
@@ -132,6 +132,8 @@ def ballot(approval: Approval, revision: Revision) -> Ballot:
     A yes counts that is signed, is for these bytes, is its giver's last turn, and whose giver may decide.
     """
     rule = revisions.bar_of(revision)
+    if not approval.holds():
+        raise Forged("What was asked is not as it was written.")
     empty = Ballot(approval, revision, rule, policies.eligible(approval.workspace_id, rule), [])
     last: dict[UUID, Decision] = {}
     for decision in approval.decisions.filter(revision=revision.number).select_related("person").order_by("turn"):

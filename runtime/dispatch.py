@@ -17,7 +17,7 @@ from uuid import UUID
 
 from approvals import gate, rows
 from approvals.ledger import canonical, entries
-from runtime import attempts, budgets, calls, definitions, leases, outcomes, renewals, retries, tools
+from runtime import attempts, budgets, calls, definitions, leases, outcomes, renewals, retries, tools, witness
 from runtime.attempts import Attempt
 from runtime.calls import Call
 from runtime.crashpoints import reach
@@ -125,6 +125,7 @@ def _cleared(lease: Lease, call: Call, why: str) -> tuple[Tool, bytes]:
 
 def _write_intent(lease: Lease, call: Call, attempt: Attempt, tool: Tool, args: bytes, why: str) -> None:
     leases.prove(lease)
+    witness.check(lease, call)
     attempt.number = Attempt.objects.filter(call=call).count() + 1 if call.attempt_id else 1
     attempt.args_digest = canonical.sha256_hex(args)
     attempt.send_deadline = leases.Later(tool.timeout + attempts.GRACE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any
 from uuid import UUID
@@ -12,7 +13,9 @@ from approvals import rows
 from approvals.ledger import canonical, keys
 from approvals.ledger.anchors import Head
 from approvals.ledger.entries import Entry
-from runtime import checkpoints
+from runtime import checkpoints, witness
+from runtime.attempts import Attempt
+from runtime.calls import Call
 from runtime.credentials import AgentCredential
 from runtime.definitions import Agent, AgentVersion, Tool, genuine
 from runtime.retention import Tombstone
@@ -51,6 +54,7 @@ _AT = """
 def unproven(workspace_id: UUID) -> Iterator[str]:
     """A sentence for every run, tool, agent and credential of a workspace that is not as it was written."""
     yield from _runs(workspace_id)
+    yield from _calls(workspace_id)
     yield from _definitions(workspace_id)
     for tombstone in Tombstone.objects.filter(workspace_id=workspace_id).order_by("created_at"):
         if not _proved(tombstone):
@@ -67,6 +71,23 @@ def _runs(workspace_id: UUID) -> Iterator[str]:
             checkpoints.verify_tail(run.pk, 0, head_seq=run.head_seq, head_mac=bytes(run.head_mac))
         except checkpoints.Unreadable as fault:
             yield f"{run.public_id}: {fault}"
+
+
+def _calls(workspace_id: UUID) -> Iterator[str]:
+    """Calls and attempts against what the ledger says was sent and what came of it."""
+    told: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
+    found = Entry.objects.filter(workspace_id=workspace_id, kind__in=witness.KINDS).order_by("chain_id", "seq")
+    for body in found.values_list("body", flat=True).iterator(_AT_ONCE):
+        entry: dict[str, Any] = canonical.parse(bytes(body))
+        told[entry["subject"]].append(entry)
+    attempts = Counter(Attempt.objects.filter(workspace_id=workspace_id).values_list("call_id", flat=True))
+    for call in Call.objects.filter(workspace_id=workspace_id).order_by("created_at").iterator(_AT_ONCE):
+        about = told[call.public_id]
+        for fault in witness.faults(call, attempts[call.pk], about):
+            yield f"{call.public_id} {fault}"
+        became = [each["outcome"] for each in about if each["kind"] == "outcome.reported"][-1:]
+        if (became == ["executed"]) is not (call.status == "executed"):
+            yield f"{call.public_id} is {call.status}, and by the ledger {became[0] if became else 'not sent'}."
 
 
 def _definitions(workspace_id: UUID) -> Iterator[str]:

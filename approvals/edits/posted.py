@@ -124,6 +124,8 @@ def _parts(names: Names) -> dict[str, dict[str, None]]:
             path = canonical.split(name[2:])
         except ValueError:
             continue
+        if len(path) > canonical.MAX_DEPTH:
+            continue  # no argument lies so deep: the name stays unknown, and is refused as such
         for depth, part in enumerate(path):
             parts.setdefault(canonical.join(path[:depth]), {})[part] = None
     return parts

@@ -67,6 +67,8 @@ def _read(sheet: Sheet, one: Field) -> Any:
 def _parsed(sheet: Sheet, one: Field) -> Any:
     match one.control if one.control != "secret" else _secret_kind(one):
         case "text" | "lines":
+            if "\x00" in one.text:
+                raise Unfit("text", "A text cannot hold the character U+0000.")
             return _line_ends(one.text, one.view.value)
         case "money":
             return _money(one.text, one.code)

@@ -9,7 +9,7 @@ from django.db import connection
 
 from approvals import approvals, gate, people, policies, rows
 from approvals.approvals import Approval
-from approvals.decisions import Decision
+from approvals.decisions import Decision, Refused, standing
 from approvals.ledger import canonical, entries, keys
 from approvals.revisions import Revision
 from approvals.rulings import Ruling
@@ -137,7 +137,30 @@ def test_a_vote_written_past_placet_does_not_count(cast: Cast) -> None:
     forged.decided_via, forged.decided_at, forged.mac = "web", rows.now(), bytes(revision.ruling.mac)
     forged.save(force_insert=True)
     Approval.objects.update(status="approved")
-    assert cleared(approval, revision.digest) == "votes_fall_short"
+    assert cleared(approval, revision.digest) == "tampered"
+
+
+COLUMNS = {
+    "summary": "Refund one cent",
+    "tool_title": "Read",
+    "risk": "low",
+    "effect": "pure",
+    "agent": "trusted",
+    "requester": None,
+    "expires_at": "2099-01-01T00:00:00Z",
+    "schema": {"type": "object"},
+}
+
+
+@pytest.mark.parametrize("column", COLUMNS)
+def test_what_was_asked_cannot_be_changed_past_placet(cast: Cast, column: str) -> None:
+    """SC-1, AU-2: neither voted on nor cleared, and the page says so."""
+    approval = ask(cast, refund())
+    Approval.objects.update(**{column: COLUMNS[column]})
+    approval.refresh_from_db()
+    answer = say(approval, cast.dana, "approve")
+    assert isinstance(answer, Refused) and answer.code == "tampered"
+    assert standing(approval, cast.dana).code == "tampered"
 
 
 def test_a_ruling_moved_to_another_call_clears_nothing(cast: Cast) -> None:

@@ -40,6 +40,8 @@ class Command(BaseCommand):
         requester = gate.person_named(options["email"]) if options["email"] else None
         if options["email"] and requester is None:
             raise CommandError(f"There is nobody with the address {options['email']}.")
+        if requester and gate.workspace_of(requester, options["workspace"]) is None:
+            raise CommandError(f"{options['email']} is no member of {options['workspace']}: nobody else asks for it.")
         if options["days"] is not None and not 0 < options["days"] <= 3650:
             raise CommandError("--days is a whole number from 1 to 3650.")
         made, secret = credentials.create(
