@@ -112,6 +112,11 @@ def _counts(value: Any) -> bool:
     return type(value) is int and 0 <= value <= MOST
 
 
+def question_of(run: Any) -> str:
+    """The subject under which people are asked to raise a run's budget, for the last time they were."""
+    return f"{run.public_id}:budget:{run.budget_questions}"
+
+
 def of(run: Any) -> Budget | None:
     """The budget on which a run draws."""
     return Budget.objects.filter(pk=run.budget_id).first() if run.budget_id else None

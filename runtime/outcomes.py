@@ -19,6 +19,7 @@ from runtime.attempts import Attempt
 from runtime.calls import Call
 from runtime.crashpoints import reach
 from runtime.leases import Lease
+from runtime.runs import Run
 
 log = logging.getLogger(__name__)
 
@@ -217,9 +218,12 @@ def _settle_late(lease: Lease, call: Call, attempt: Attempt, answer: tools.Answe
         raise _OvertakenAttempt
     report(lease, call, to, f"It was reported late. {answer.note}".strip())
     _withdraw_question(lease, call)
+    withdrawn = _withdraw_budget_question(lease)
     calls.poke(lease.workspace_id, lease.run_id, parked_for="outcome_unknown")
     if _question_is_open(lease, call):
         raise _AskedMeanwhile
+    if withdrawn:
+        Run.objects.filter(pk=lease.run_id).update(budget_question="")
     ours = Q(attempt_id=attempt.pk)
     if not rows.move(Call, call.pk, frm={"executing", "unknown"}, to=to, where=ours, ended_at=rows.Now()):
         raise _OvertakenAttempt
@@ -233,9 +237,17 @@ def _withdraw_question(lease: Lease, call: Call) -> None:
     gate.withdraw(lease.workspace_id, lease.public_id, by="system", reason=told, subject=subject)
 
 
+def _withdraw_budget_question(lease: Lease) -> int:
+    """The cap may have been too low for just this call, sent once more. If it is too low for another, that is asked
+    anew."""
+    told = "A call that might have been sent again was answered, late."
+    subject = budgets.question_of(Run.objects.get(pk=lease.run_id))
+    return gate.withdraw(lease.workspace_id, lease.public_id, by="system", reason=told, subject=subject)
+
+
 def _question_is_open(lease: Lease, call: Call) -> bool:
-    subject = calls.question_of(Call.objects.get(pk=call.pk))
-    return bool(gate.open_among(lease.workspace_id, [subject]))
+    subjects = [calls.question_of(Call.objects.get(pk=call.pk)), budgets.question_of(Run.objects.get(pk=lease.run_id))]
+    return bool(gate.open_among(lease.workspace_id, subjects))
 
 
 def _end_late(lease: Lease, call: Call, attempt: Attempt, answer: tools.Answer, *, counted: bool) -> None:

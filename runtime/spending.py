@@ -31,7 +31,7 @@ def attend(lease: Lease, wanted: Mapping[str, int]) -> bool:
     awaited. Raises NotRaised, LeaseLost, CancelWanted, and Unreadable for an answer that cannot be proved."""
     with rows.within(lease.workspace_id):
         run = Run.objects.get(pk=lease.run_id)
-        said = gate.resolution(lease.workspace_id, subject_of(run)) if run.budget_question else None
+        said = gate.resolution(lease.workspace_id, budgets.question_of(run)) if run.budget_question else None
     if not run.budget_question:
         _ask(lease, run, wanted)
         return False
@@ -44,11 +44,6 @@ def attend(lease: Lease, wanted: Mapping[str, int]) -> bool:
     if said.status == "rejected":
         raise NotRaised("The budget is used up, and it is not raised.", said.message)
     raise NotRaised("The budget is used up, and nobody raised it in time.")
-
-
-def subject_of(run: Run) -> str:
-    """The subject under which people are asked, for the last time they were."""
-    return f"{run.public_id}:budget:{run.budget_questions}"
 
 
 # Asking
