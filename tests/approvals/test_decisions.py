@@ -275,3 +275,12 @@ def test_who_stops_waiting_ends_nothing(cast: Cast) -> None:
         votes.standing(approval, reader)
     approval.refresh_from_db()
     assert (approval.status, say(approval, cast.dana, "approve")) == ("pending", Decided("approved", 1, 1, 1))
+
+
+@pytest.mark.parametrize("sent", [{"digest": "\x00"}, {"digest": "é" * 64}, {"digest": "A" * 64}])
+def test_whatever_is_sent_as_digest_is_answered_and_entered(cast: Cast, sent: dict[str, str]) -> None:
+    """The refused attempt is in the ledger, without the bytes that it could not hold."""
+    approval = ask(cast, refund())
+    answer = say(approval, cast.dana, "approve", **sent)
+    assert isinstance(answer, Refused) and answer.code == "wrong_digest"
+    assert entries.read(approval.workspace_id, approval.chain)[-1]["digest"] == ""

@@ -360,3 +360,15 @@ def test_an_amount_is_written_with_its_cents() -> None:
     assert saved(form, tool, base).faults[0].message == "Give an amount in EUR written out in full, such as 1,240.00."
     form["f:/amount"] = "12.40"
     assert saved(form, tool, base).value == {**base, "amount": 1240}
+
+
+def test_a_text_with_the_character_zero_is_refused_at_its_field() -> None:
+    """A browser cannot type it; a program can send it."""
+    edited = filled(customer="Ac\x00me")
+    assert [(each.pointer, each.rule) for each in edited.faults] == [("/customer", "text")]
+
+
+def test_a_name_deeper_than_any_argument_is_unknown_and_costs_nothing() -> None:
+    """IN-E13: three thousand levels took twelve seconds."""
+    edited = read({"s:" + "/a" * 3000: ["new"], "do": ["save"]}, TOOL, BASE)
+    assert edited.faults and edited.value is None

@@ -245,3 +245,12 @@ def test_secrets_stand_as_marks_and_are_kept_by_them(desk: Desk, dana: Api, agen
     _decide(dana, approval, "edit", edited_action={"name": "asked.keyed", "args": args | {"n": 2}})
     desk.work(run)
     assert tooling.happened("done")[0]["args"] == {"n": 2, "password": "hunter2"}
+
+
+def test_a_decision_that_comes_as_a_form_is_no_decision(desk: Desk, dana: Api, held: Held) -> None:
+    """A body of another type is refused as such, though the check against forgery looked into it."""
+    approval = held()
+    form = '--x\r\nContent-Disposition: form-data; name="verdict"\r\n\r\napprove\r\n--x--\r\n'
+    sent = dana.post(path_of(approval, "/decisions"), raw=form, **{"Content-Type": "multipart/form-data; boundary=x"})
+    assert fault(sent) == (415, "wrong_type", "Content-Type")
+    assert not Decision.objects.exists()
