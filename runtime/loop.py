@@ -346,8 +346,8 @@ class Turn:
         def write() -> None:
             ended.clear()
             if draft.is_plain:
+                ended.append(False)  # first: it may be committed, and its acknowledgement lost
                 draft.send()
-                ended.append(False)
                 return
             with rows.within(self.lease.workspace_id):
                 ended.append(draft.write())
