@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -26,7 +27,12 @@ def looked_at(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The places that were entered."""
     places: list[str] = []
     children = View.children
-    monkeypatch.setattr(View, "children", lambda self: places.append(self.pointer) or children(self))
+
+    def noted(view: View) -> Iterator[View]:
+        places.append(view.pointer)
+        return children(view)
+
+    monkeypatch.setattr(View, "children", noted)
     return places
 
 
