@@ -20,6 +20,7 @@ from runtime.crashpoints import POINTS
 from runtime.processes import Process
 from runtime.runs import Run
 from runtime.stack import Child, Stack
+from tests.campaigns.bundles import Bundle
 from tests.campaigns.furniture import stubbornly
 from tests.campaigns.refunds import Refund
 from tests.campaigns.stage import Stage, tell
@@ -33,20 +34,24 @@ SOON: Final = 40.0
 STARTUP: Final = 90.0
 """Seconds that a worker may take to start, on a machine that is busy with other things."""
 DOWN: Final = 0.3
+COME_TO: Final = frozenset(point for point in POINTS if not point.startswith(("stop.", "pass.")))
+"""The points that these runs come to: none of them has a breakpoint."""
 SLEEPS: Final = ("step.before", "intent.after", "send.before", "send.after", "result.before")
 
 
 @dataclass(frozen=True)
 class Blow:
-    """One blow: at a point, or after a delay. ``sleep``: the worker is not ended but sleeps until it is overtaken."""
+    """One blow: at a point, or after a delay. ``sleep``: the worker is not ended but sleeps until it is overtaken;
+    ``throw``: an error that nobody expects is raised there, and the worker lives on."""
 
     victim: str
     point: str = ""
     delay: float = 0.0
     sleep: bool = False
+    throw: bool = False
 
     def __str__(self) -> str:
-        how = "asleep" if self.sleep else "killed"
+        how = "asleep" if self.sleep else "thrown out" if self.throw else "killed"
         return f"{self.victim} {how} " + (f"at {self.point}" if self.point else f"after {self.delay:.2f} s")
 
     @property
@@ -54,21 +59,30 @@ class Blow:
         """PLACET_CRASH_AT of the worker."""
         if not self.point:
             return ""
+        if self.throw:
+            return f"{self.point}:throw"
         return self.point if self.victim == "runs" and not self.sleep else f"{self.point}:stop"
 
 
 def plan(rounds: int, rng: random.Random) -> list[Blow]:
-    """So many blows: the worker at every point first, then of the rest two in three at a random moment, a few workers
-    that sleep, and other processes at points."""
-    points = rng.sample(sorted(POINTS), len(POINTS))
+    """So many blows: the worker at every point first, then of the rest half at a random moment, a few workers that
+    sleep, some that are thrown out, and other processes at points."""
+    points = rng.sample(sorted(COME_TO), len(COME_TO))
     first = [Blow("runs", point) for point in points[:rounds]]
     rest = rounds - len(first)
-    sleepers = [Blow("runs", rng.choice(SLEEPS), sleep=True) for _ in range(rest // 12)]
-    pairs = [Blow(victim, point) for victim in OTHERS for point in sorted(POINTS)]
+    sleepers = [Blow("runs", rng.choice(SLEEPS), sleep=True) for _ in range(-(-rest // 30))]
+    thrown = [Blow("runs", rng.choice(sorted(COME_TO)), throw=True) for _ in range(rest // 6)]
+    pairs = [Blow(victim, point) for victim in OTHERS for point in sorted(COME_TO)]
     others = rng.sample(pairs, min(len(pairs), rest // 4))
     victims = [victim for _ in range(rest) for victim in rng.sample(VICTIMS, len(VICTIMS))]
-    moments = rest - len(sleepers) - len(others)
-    return [*first, *others, *sleepers, *(Blow(victims[n], delay=rng.uniform(0, LONGEST)) for n in range(moments))]
+    moments = rest - len(sleepers) - len(others) - len(thrown)
+    return [
+        *first,
+        *others,
+        *sleepers,
+        *thrown,
+        *(Blow(victims[n], delay=rng.uniform(0, LONGEST)) for n in range(moments)),
+    ]
 
 
 class Striker:
@@ -90,12 +104,17 @@ class Striker:
         draft.write_text(arming)
         draft.replace(self._order)
 
-    def strike(self, blow: Blow, refund: Refund) -> None:
+    def strike(self, blow: Blow, refund: Refund | Bundle) -> None:
         """Let the blow fall on a refund that has just set off, and bring back what it ended."""
         if not blow.point:
             time.sleep(blow.delay)
             refund.hit(str(blow))
             self._end(blow.victim)
+        elif blow.throw:
+            if not until(lambda: not self._order.exists(), seconds=SOON, every=0.02):
+                self.missed.append(str(blow))
+                self._order.unlink(missing_ok=True)
+            refund.hit(str(blow))
         elif blow.victim == "runs" and not blow.sleep:
             if not self.stack.wait_until_ended("runs", SOON):
                 self.missed.append(str(blow))
@@ -114,7 +133,7 @@ class Striker:
         time.sleep(DOWN)
         self.stack.start(victim)
 
-    def _while_stopped(self, blow: Blow, refund: Refund) -> None:
+    def _while_stopped(self, blow: Blow, refund: Refund | Bundle) -> None:
         process = self.stack.children["runs"].process
         assert process is not None
         if not until(lambda: stopped(process.pid), seconds=SOON, every=0.01):
@@ -133,7 +152,7 @@ class Striker:
             self.stack.stop(second.name)
             del self.stack.children[second.name]
 
-    def _overtake(self, refund: Refund) -> None:
+    def _overtake(self, refund: Refund | Bundle) -> None:
         """Let a second worker do what the sleeper was at. The sleeper wakes up and believes that it is its turn."""
         tell("  … until its lease has run out and another has done its work")
         second = Child("runs-2", self.stack.children["runs"].argv)

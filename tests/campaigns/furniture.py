@@ -28,6 +28,10 @@ TEXT: Final = {
     "required": ["text"],
     "properties": {"text": {"type": "string"}},
 }
+COUNTED: Final = {f"do_{effect}": effect for effect in ("pure", "keyed", "natural", "lookup", "unsafe")} | {
+    "model": "pure"
+}
+"""Tools of every effect class behind the recorder, and the model that agents ask."""
 NOTES: Final = {"slow": "pure", "note": "keyed", "pair": "keyed", "brief": "keyed"}
 
 
@@ -36,6 +40,13 @@ def furnish(stage: Stage) -> None:
     workspace_id = workspace().pk
     for name, effect in NOTES.items():
         definition = {"name": f"campaign.{name}", "title": f"Note ({name})", "inputSchema": TEXT}
+        where = {"url": f"http://{stage.recorder.address}/{name}"}
+        definitions.register_tool(workspace_id, definition, kind="http", config=where, effect=effect, by="system")
+    for name, effect in COUNTED.items():
+        ours: dict[str, Any] = {"timeout_seconds": 5}
+        if effect == "lookup":
+            ours["lookup"] = {"url": f"http://{stage.recorder.address}/find/{{reference}}"}
+        definition = {"name": f"campaign.{name}", "title": f"Count ({effect})", "inputSchema": TEXT, "placet": ours}
         where = {"url": f"http://{stage.recorder.address}/{name}"}
         definitions.register_tool(workspace_id, definition, kind="http", config=where, effect=effect, by="system")
     payments = services.payments(stage.home)
@@ -83,12 +94,18 @@ def play(*calls: Call, key: str | None = None) -> Run:
     return play_steps(*([call] for call in calls), key=key)
 
 
-def play_steps(*steps: list[Call], key: str | None = None) -> Run:
-    """The same with several calls in a step."""
+def play_steps(
+    *steps: list[Call],
+    key: str | None = None,
+    budget: dict[str, Any] | None = None,
+    estimates: dict[str, dict[str, int]] | None = None,
+) -> Run:
+    """The same with several calls in a step, a budget, and what calls of a tool may spend."""
     workspace_id = workspace().pk
     agent, riley = definitions.agent_named(workspace_id, AGENT), gate.person_named(opening.ASKS)
     assert agent is not None and riley is not None
-    script = [[{"tool": tool, "args": args} for tool, args in step] for step in steps]
+    may = estimates or {}
+    script = [[{"tool": tool, "args": args, "estimate": may.get(tool, {})} for tool, args in step] for step in steps]
     return runs.start(
         workspace_id,
         agent,
@@ -97,6 +114,7 @@ def play_steps(*steps: list[Call], key: str | None = None) -> Run:
         by=riley.public_id,
         requester_id=riley.pk,
         key=key,
+        budget=budget,
     )
 
 

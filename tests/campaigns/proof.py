@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from io import StringIO
 from typing import Any, Final
@@ -18,6 +19,7 @@ from approvals.rulings import Ruling
 from runtime.calls import Call
 from runtime.demo import services
 from tests.campaigns import furniture
+from tests.campaigns.bundles import Bundle
 from tests.campaigns.figures import percentile
 from tests.campaigns.refunds import Refund
 from tests.campaigns.stage import Stage
@@ -143,7 +145,7 @@ def _was_decided(proof: Proof, seen: dict[str, Any]) -> None:
         proof.blame("sends_without_decision", f"{call.public_id} was sent with {len(before)} of {approval.required}")
 
 
-def wait_for_all(refunds: list[Refund], *, seconds: float) -> None:
+def wait_for_all(refunds: Sequence[Refund | Bundle], *, seconds: float) -> None:
     """Wait until every refund is over, or the time."""
     deadline = time.monotonic() + seconds
     for refund in refunds:

@@ -43,6 +43,11 @@ class Recorder(ThreadingHTTPServer):
         with self.changed:
             return [arrival for arrival in self.arrivals if arrival.path == path]
 
+    def everything(self) -> list[Arrival]:
+        """All calls so far, in order."""
+        with self.changed:
+            return list(self.arrivals)
+
     def wait_for(self, path: str, count: int = 1, seconds: float = 30) -> list[Arrival]:
         """The calls of a path, once there are so many. Raises TimeoutError."""
         with self.changed:
@@ -80,13 +85,20 @@ class _Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
     wbufsize = -1  # head and body leave together: two small writes would wait 40 ms for an acknowledgement
 
+    def do_GET(self) -> None:
+        """Whether a call with this key came: `/find/KEY` is how the tools of the effect lookup are asked."""
+        known = any(arrival.key == self.path.removeprefix("/find/") for arrival in self.server.everything())
+        self.answer(b'{"found": true, "value": {"noted": true}}' if known else b'{"found": false}')
+
     def do_POST(self) -> None:
         at = time.time()
         body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
         self.server.note(Arrival(at, self.path, self.headers.get("Idempotency-Key", ""), body))
         if self.path == "/slow":
             self.server.linger()
-        answer = b'{"noted": true}'
+        self.answer(b'{"noted": true}')
+
+    def answer(self, answer: bytes) -> None:
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(answer)))

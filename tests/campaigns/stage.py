@@ -29,12 +29,18 @@ DANA: Final = "dana@northwind.example"
 PRIYA: Final = "priya@northwind.example"
 OPERATOR: Final = "omar@northwind.example"
 RULES: Final[list[dict[str, Any]]] = [
-    {"id": f"campaign-{tool}", "match": {"tool": f"campaign.{tool}"}, "verdict": verdict, **more}
+    {"id": f"campaign-{tool.replace('_', '-')}", "match": {"tool": f"campaign.{tool}"}, "verdict": verdict, **more}
     for tool, verdict, more in (
         ("slow", "allow", {}),
         ("note", "require_approval", {"approvals": [{"team": "finance"}], "deadline": "2d"}),
         ("pair", "require_approval", {"approvals": [{"team": "finance", "count": 2}], "deadline": "2d"}),
         ("once", "require_approval", {"approvals": [{"team": "finance"}], "deadline": "2d"}),
+        ("model", "allow", {}),
+        ("do_pure", "allow", {}),
+        *(
+            (f"do_{effect}", "require_approval", {"approvals": [{"team": "finance"}], "deadline": "2d"})
+            for effect in ("keyed", "natural", "lookup", "unsafe")
+        ),
         ("brief", "require_approval", {"approvals": [{"team": "finance"}], "deadline": "1s"}),
     )
 ]

@@ -17,9 +17,8 @@ from typing import Any
 import pytest
 
 from runtime.children import until
-from runtime.crashpoints import POINTS
 from runtime.stack import BASE
-from tests.campaigns.blows import VICTIMS, plan
+from tests.campaigns.blows import COME_TO, VICTIMS, plan
 from tests.campaigns.figures import percentile
 
 PROGRAM = [sys.executable, "-m", "tests.campaigns"]
@@ -37,11 +36,13 @@ def small(*names: str, seconds: float) -> list[dict[str, Any]]:
 
 def test_every_process_may_be_killed_and_each_refund_is_paid_once() -> None:
     """AP-D3, AP-P6, AP-U1, RL-11: SIGKILL at every point and at random; one effect, nothing lost, all complete.
+    DU-L21, DU-C4: also of parallel calls of every effect class, and no answer of a model is paid for twice.
     AP-U16: FLUSHALL while ten approvals wait for a worker; all run within two sweeps of its coming, once each.
     DU-E1: some are held, some decided and on their way, when the database restarts and every connection ends."""
     (figures,) = small("kill", seconds=580)
     assert figures["ok"] and figures["rounds"] == 20
     assert figures["duplicate_effects_keyed"] == figures["unfinished"] == figures["lost_decisions"] == 0
+    assert figures["sends_without_decision"] == figures["repaid_model_calls"] == figures["offending"] == 0
 
 
 def test_the_other_campaigns_hold_in_small() -> None:
@@ -95,10 +96,10 @@ def test_a_plan_has_as_many_blows_as_rounds(rounds: int) -> None:
 
 def test_a_plan_comes_to_every_point_and_every_process() -> None:
     blows = plan(100, random.Random(1))
-    assert {blow.point for blow in blows if blow.victim == "runs"} >= POINTS
+    assert {blow.point for blow in blows if blow.victim == "runs"} >= COME_TO
     at_random = Counter(blow.victim for blow in blows if not blow.point)
     assert set(at_random) == set(VICTIMS) and sum(at_random.values()) >= 30
-    assert any(blow.sleep for blow in blows)
+    assert any(blow.sleep for blow in blows) and any(blow.throw for blow in blows)
 
 
 def test_a_seed_gives_the_same_plan_again() -> None:
