@@ -42,6 +42,8 @@ STATUS: Final = {
     "message_not_text": 422,
     "unknown_verdict": 422,
     "invalid_edit": 422,
+    "invalid_response": 422,
+    "unknown_choice": 422,
     "policy_refuses": 422,
 }
 """The HTTP status of a refused verdict; 409 for all others: the approval is not as the caller thinks it is."""
@@ -198,11 +200,13 @@ class DecisionIn(Schema):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    verdict: Literal["approve", "edit", "reject"]
+    verdict: Literal["approve", "edit", "reject", "respond", "choose"]
     revision: int
     action_digest: str = Field(description="The action_digest of the revision that was read.")
     message: str = Field("", description="A comment. A rejection needs one: the agent is told it.")
     edited_action: Action | None = Field(None, description="For edit alone: the same tool, with all its arguments.")
+    response: Any = Field(None, description="For respond alone: an answer that fits the response_schema.")
+    choice: str = Field("", description="For choose alone: one of the options.")
 
 
 class DecidedOut(Schema):
@@ -223,7 +227,8 @@ class DecidedOut(Schema):
     operation_id="decide_approval",
 )
 def decide_approval(request: Any, slug: str, approval_id: str, payload: DecisionIn) -> Any:
-    """Approve, edit or reject, as the person whose session this is. Agents are refused before the id is looked at.
+    """Approve, edit, reject, respond or choose, as the person whose session this is. Agents are refused before the id
+    is looked at.
 
     An edit opens a new revision, and is its editor's yes where the rule says so. The same verdict sent again changes
     nothing and is answered like the first time.
@@ -244,10 +249,21 @@ def decide_approval(request: Any, slug: str, approval_id: str, payload: Decision
         via="api",
         message=payload.message,
         edited=edited,
+        **_said(payload),
     )
     if isinstance(answer, Refused) and not _said_already(request.auth, approval, payload, answer):
         return _refused(approval, answer)
     return _after(approval, answer)
+
+
+def _said(payload: DecisionIn) -> dict[str, Any]:
+    """The answer as `decide` takes it; what cannot be JSON is left to it to refuse."""
+    if payload.verdict != "respond":
+        return {"choice": payload.choice}
+    try:
+        return {"response": canonical.encode(payload.response)}
+    except canonical.Unrepresentable:
+        return {"response": b"\xff"}
 
 
 def _edited(approval: Approval, payload: DecisionIn) -> bytes | Refused | None:
@@ -272,12 +288,16 @@ def _said_already(person: Person, approval: Approval, payload: DecisionIn, answe
     if answer.code not in {"already_voted", "too_late"} or payload.verdict == "edit":
         return False
     own = approval.decisions.filter(person=person, revision=payload.revision, digest=payload.action_digest)
-    return own.filter(verdict=payload.verdict).exists()
+    own = own.filter(verdict=payload.verdict, choice=payload.choice)
+    if payload.verdict == "respond":
+        own = own.filter(response_digest=canonical.sha256_hex(_said(payload)["response"]))
+    return own.exists()
 
 
 def _refused(approval: Approval, refused: Refused) -> Any:
     approval = _fresh(approval.pk)
-    faults = [{"field": ARGS + fault.pointer, "rule": fault.rule, "message": fault.message} for fault in refused.faults]
+    at = "/response" if refused.code == "invalid_response" else ARGS
+    faults = [{"field": at + fault.pointer, "rule": fault.rule, "message": fault.message} for fault in refused.faults]
     field = faults[0]["field"] if faults else FIELDS.get(refused.code, refused.pointer)
     body = refusal(refused.code, refused.message, field=field, rule=faults[0]["rule"] if faults else None)
     body["error"] |= {"faults": faults, "approval": summary(approval.workspace, approval)}

@@ -92,6 +92,8 @@ class ApprovalOut(Schema):
     required_approvals: int
     votes: int
     allowed_decisions: list[str]
+    options: list[str] = Field(description="What a choice is made among.")
+    choice: str
     editable: list[str] | None
     prevent_self_review: bool
     editor_may_approve: bool
@@ -119,6 +121,8 @@ class DecisionOut(Schema):
     revision: int
     action_digest: str
     message: str
+    response: Any
+    choice: str
     decided_via: str
     decided_at: str
 
@@ -128,6 +132,7 @@ class Stand(Schema):
 
     may_approve: bool
     may_edit: bool
+    may_respond: bool
     code: str
     reason: str
 
@@ -136,6 +141,7 @@ class Detail(ApprovalOut):
     """An approval with its history and what the agent said, which nobody has verified."""
 
     args_schema: dict[str, Any]
+    response_schema: dict[str, Any] = Field(description="What an answer has to be, where respond is allowed.")
     reason: str
     messages: list[dict[str, Any]]
     revisions: list[RevisionOut]
@@ -173,19 +179,31 @@ def summary(workspace: Workspace, approval: Approval) -> dict[str, Any]:
 
 def _summary(workspace: Workspace, entry: Entry, revision: Revision) -> dict[str, Any]:
     approval, rule = entry.approval, entry.approval.rule
-    same = ("kind", "status", "outcome", "outcome_note", "agent", "risk", "effect", "revision", "policy_version")
+    same = (
+        "kind",
+        "choice",
+        "status",
+        "outcome",
+        "outcome_note",
+        "agent",
+        "risk",
+        "effect",
+        "revision",
+        "policy_version",
+    )
     return {
         "approval_id": approval.public_id,
         "workspace": workspace.slug,
         **{name: getattr(approval, name) for name in same},
         "title": entry.card.title,
-        "tool_call_id": approval.subject,
+        "tool_call_id": approval.subject.partition(":")[0] if approval.subject.startswith("call_") else "",
         "run_id": approval.chain,
         "requested_by": who(approval.requester),
         "action_request": _action(approval, revision),
         "action_digest": revision.digest,
         "policy_rule_id": approval.rule_id,
         **{name: rule.get(name) for name in ("approvals", "allowed_decisions", "editable")},
+        "options": rule.get("options", []),
         "prevent_self_review": rule.get("prevent_self_review", True),
         "editor_may_approve": rule.get("editor_may_approve", False),
         "required_approvals": approval.required,
@@ -204,6 +222,7 @@ def detail(approval: Approval, reader: Person | None) -> dict[str, Any]:
     return {
         **summary(approval.workspace, approval),
         "args_schema": approval.schema,
+        "response_schema": approval.response_schema,
         "reason": str(context.get("reason") or ""),
         "messages": context.get("messages") or [],
         "revisions": [_revision(approval, one) for one in revisions(approval)],
@@ -246,6 +265,8 @@ def _decision(decision: decisions.Decision) -> dict[str, Any]:
         "revision": decision.revision,
         "action_digest": decision.digest,
         "message": decisions.message_of(decision),
+        "response": canonical.parse(decision.clear_response()) if decision.verdict == "respond" else None,
+        "choice": decision.choice,
         "decided_via": decision.decided_via,
         "decided_at": instant(decision.decided_at),
     }
@@ -253,7 +274,11 @@ def _decision(decision: decisions.Decision) -> dict[str, Any]:
 
 def _standing(approval: Approval, reader: Person) -> dict[str, Any]:
     now = votes.standing(approval, reader)
-    return {"may_approve": now.may, "may_edit": now.may_edit, "code": now.code, "reason": now.reason}
+    return {"may_approve": now.may, "may_edit": now.may_edit} | {
+        "may_respond": now.may_respond,
+        "code": now.code,
+        "reason": now.reason,
+    }
 
 
 def _when(moment: datetime | None) -> str | None:

@@ -43,6 +43,7 @@ class Standing:
     others: list[Person] = field(default_factory=list)
     may_edit: bool = False
     may_respond: bool = False
+    may_reject: bool = False
     editing_approves: bool = False
 
 
@@ -170,6 +171,7 @@ def standing(approval: Approval, person: Person) -> Standing:
         others=list(others),
         may_edit=vote.refusal(person, "edit") is None,
         may_respond=vote.refusal(person, "respond") is None,
+        may_reject=vote.refusal(person, "reject") is None,
         editing_approves=vote.rule["editor_may_approve"],
     )
 

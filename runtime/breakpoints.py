@@ -157,6 +157,7 @@ def question(lease: Lease, stop: Breakpoint, interrupts: Interrupts, sight: Sigh
         allowed_decisions=tuple(allowed),
         editable=interrupts.editable,
         response_schema=dict(agents.TEXT) if steered else {},
+        tool=f"breakpoint.{stop.place}",
         context={"reason": "", "messages": sight.messages, "title": sight.title},
         requester_id=lease.requester_id,
     )

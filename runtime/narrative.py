@@ -13,7 +13,8 @@ from django.utils.dateparse import parse_datetime
 from approvals import gate, rows
 from approvals.ledger import canonical
 from approvals.ledger.sealing import Tampered
-from runtime import budgets, calls, checkpoints, definitions, events
+from runtime import budgets, calls, checkpoints, definitions, events, questions
+from runtime.breakpoints import Breakpoint
 from runtime.calls import Attempt, Call
 from runtime.checkpoints import Checkpoint, Erased, Unreadable
 from runtime.runs import Run
@@ -43,7 +44,15 @@ TONES: Final = {
     "outcome.unknown": "wait",
 }
 SILENT: Final = frozenset(
-    {"approval.opened", "approval.revised", "approval.approved", "approval.rejected", "call.ruled", "run.completed"}
+    {
+        "approval.opened",
+        "approval.revised",
+        "approval.approved",
+        "approval.answered",
+        "approval.rejected",
+        "call.ruled",
+        "run.completed",
+    }
 )
 """Entries that another line tells already: the step that asked, the person who decided, the run's own end."""
 
@@ -61,6 +70,8 @@ class Use:
     @property
     def how(self) -> str:
         """What policy said of it, as far as it is known."""
+        if self.call.kind == Call.Kind.QUESTION:
+            return "asked people" if self.call.approval else "could not be asked"
         if self.call.approval:
             return f"asked people, by rule {self.rule}" if self.rule else "asked people"
         if self.call.status == "refused" and not self.call.digest:
@@ -114,6 +125,8 @@ class Narrative:
         self.entries = [each.entry for each in told if each.entry is not None]
         steps = [each.checkpoint for each in told if each.kind == "step.committed"]
         self.checkpoints = [each for each in steps if each is not None]
+        passed = Checkpoint.objects.filter(run=run, kind=Checkpoint.Kind.DECISION)
+        self.passed = {bytes(each.mac).hex(): each for each in passed} if with_state else {}
         self.uses = self._uses()
         self.names = gate.names(_people(self.entries, run))
 
@@ -123,9 +136,7 @@ class Narrative:
         for attempt in Attempt.objects.filter(call__run=self.run).order_by("number"):
             attempts.setdefault(attempt.call_id, []).append(attempt)
         found = Call.objects.filter(run=self.run).select_related("tool").order_by("step", "idx")
-        return {
-            each.public_id: use_of(each, rules.get(each.public_id, ""), attempts.get(each.pk, [])) for each in found
-        }
+        return {each.subject: use_of(each, rules.get(each.subject, ""), attempts.get(each.pk, [])) for each in found}
 
     def events(self) -> list[Event]:
         """The lines in order, the open one last."""
@@ -141,14 +152,20 @@ class Narrative:
     def _told(self) -> Iterator[Event]:
         for entry in self.entries:
             kind = _kind(entry)
-            if kind in SILENT:
+            if kind in SILENT and entry.get("approval_kind") != "breakpoint":
                 continue
             use = self.uses.get(str(entry.get("subject") or entry.get("call") or ""))
             if _told_by_step(kind, entry, use):
                 continue
             who = self.name(str(entry.get("by", "")))
             when = parse_datetime(str(entry["at"]))
-            yield Event(kind, when, who, who[:1].upper(), TONES.get(kind, ""), use=use, entry=entry)
+            changes = self._changes_of(entry)
+            yield Event(kind, when, who, who[:1].upper(), TONES.get(kind, ""), use=use, entry=entry, changes=changes)
+
+    def _changes_of(self, entry: Entry) -> list[Entry] | None:
+        """What people changed at a breakpoint, for those who may see the state."""
+        made = self.passed.get(str(entry.get("checkpoint_mac", ""))) if entry["kind"] == "breakpoint.passed" else None
+        return _changes(made) if made and self.with_state else None
 
     def _now(self) -> Iterator[Event]:
         run = self.run
@@ -156,7 +173,9 @@ class Narrative:
             yield Event("run.completed", run.ended_at, tone="good")
         elif run.status in {"suspended_approval", "requires_action"}:
             waiting = [use for use in self.uses.values() if use.call.status in {"held", "unknown"}]
-            yield Event("now.waiting", None, tone="wait", uses=waiting)
+            stop = Breakpoint.objects.filter(run=run, status="open").first()
+            entry = {"approval": stop.approval} if stop else {}
+            yield Event("now.waiting", None, tone="wait", uses=waiting, entry=entry)
         elif run.status in {"ready", "in_progress"}:
             yield Event("now.working", None, tone="wait")
 
@@ -202,6 +221,8 @@ def _share(share: budgets.Share, currency: str) -> str:
 def use_of(call: Call, rule: str, attempts: list[Attempt]) -> Use:
     """A call with what its title needs. Arguments that cannot be read are left out, and the page says so."""
     tool = definitions.facts(call.tool) if call.tool else gate.ToolFacts(call.tool_name, call.tool_name, "", {})
+    if call.kind == Call.Kind.QUESTION:
+        tool = gate.ToolFacts("question", "Question", "", {}, summary=questions.SUMMARY)
     try:
         args = canonical.parse(calls.args_of(call))
     except (Tampered, canonical.Unrepresentable):

@@ -14,14 +14,13 @@ from approvals.channels.card import Card
 from approvals.decisions import Decision, decisions_of
 from approvals.edits.difference import Change, difference
 from approvals.edits.table import Argument, masked_count, table
+from approvals.edits.view import Tool
+from approvals.ledger import canonical
 from approvals.ledger.sealing import Tampered
 from approvals.pages.cards import args_in, card_of, tool_of
 from approvals.people import Person, Workspace
 from approvals.revisions import Revision
 from approvals.votes import Standing, standing
-
-MAY_REJECT = {"", "self_review", "editor_cannot_approve", "already_voted", "decision_not_allowed"}
-"""Reasons for which a person may not approve, and may still reject."""
 
 
 class Asked:
@@ -92,7 +91,7 @@ class Asked:
         approval = self.approval
         if approval.status == "pending":
             return "pending" if approval.expires_at > self.now else "expired"
-        if approval.status == "approved":
+        if approval.status == "approved" and approval.kind == Approval.Kind.CALL:
             return "running" if approval.outcome == "none" else str(approval.outcome)
         return str(approval.status)
 
@@ -139,7 +138,36 @@ class Asked:
 
     @property
     def may_reject(self) -> bool:
-        return self.pending and self.standing.code in MAY_REJECT
+        return self.pending and self.standing.may_reject
+
+    @property
+    def may_decide(self) -> bool:
+        """Whether there is anything that this reader may say."""
+        return self.may_reject or self.may_approve or self.may_respond
+
+    @property
+    def may_respond(self) -> bool:
+        return self.pending and self.standing.may_respond
+
+    @property
+    def options(self) -> list[str]:
+        """What can be chosen, if this is a choice and the reader may make it."""
+        return list(self.approval.rule.get("options", [])) if self.may_approve else []
+
+    @cached_property
+    def answer(self) -> Decision | None:
+        """The answer that ended it, or nothing."""
+        said = [one for one in self.decisions if one.verdict in {"respond", "choose"} and one.holds()]
+        return said[-1] if said and self.approval.status == "answered" else None
+
+    @property
+    def response(self) -> list[Argument]:
+        """What was answered, as rows of a table."""
+        if self.answer is None or self.answer.verdict != "respond":
+            return []
+        value = canonical.parse(self.answer.clear_response())
+        schema = self.approval.response_schema if isinstance(value, dict) else {}
+        return table(value if isinstance(value, dict) else {"answer": value}, Tool(schema))
 
     def name(self, person: Person | None) -> str:
         """A person as the reader knows them."""
@@ -181,6 +209,8 @@ class Asked:
     @property
     def result_url(self) -> str:
         """Where the machine tells what became of the call, once it was cleared to run."""
+        if self.approval.kind == Approval.Kind.OUTCOME:
+            return _address("call", self.workspace.slug, self.approval.subject.partition(":")[0])
         wanted = self.state in {"running", "executed", "failed", "unknown"}
         return _address("call", self.workspace.slug, self.approval.subject) if wanted else ""
 

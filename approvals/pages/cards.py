@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from approvals.approvals import Approval
+from approvals.channels import kinds
 from approvals.channels.card import MENTIONED, Card, Word, card, names_in
 from approvals.edits import money
 from approvals.edits.view import Tool, View, hidden, root
@@ -21,7 +23,11 @@ def tool_of(approval: Approval) -> Tool:
 def card_of(approval: Approval, args: Any) -> Card:
     """The words for these arguments of the approval."""
     tool = tool_of(approval)
-    return words(tool, approval.summary, approval.tool, approval.tool_title, args)
+    if approval.kind != Approval.Kind.CALL and not approval.summary:
+        args = {}  # What stands in the variables of a run makes no sentence; the page shows all of them below.
+    made = words(tool, approval.summary, approval.tool, approval.tool_title, args)
+    approve = kinds.kind(approval.kind, approval.tool).approve
+    return replace(made, approve=approve) if approve else made
 
 
 def words(tool: Tool, summary: str, name: str, title: str, args: Any) -> Card:

@@ -13,12 +13,13 @@ from django.urls import reverse
 
 from approvals import people, rows
 from approvals.approvals import Approval
+from approvals.channels import kinds
 from approvals.channels.card import Card
 from approvals.decisions import Decision
 from approvals.pages.cards import card_in
 from approvals.people import Team, Workspace
 from approvals.revisions import Revision
-from approvals.votes import Ballot
+from approvals.votes import Ballot, seat_named
 
 RISKS = {"high": "High", "medium": "Medium", "low": "Low"}
 STATES = {
@@ -29,6 +30,8 @@ STATES = {
     "cancelled": ("Withdrawn", ""),
     "superseded": ("Replaced", ""),
 }
+AGREEING = {"approve", "respond", "choose"}
+"""Verdicts that can fill a seat."""
 OUTCOMES = {"none": "", "executed": "ran", "failed": "failed", "unknown": "outcome unknown"}
 
 
@@ -60,6 +63,11 @@ class Entry:
     @property
     def risk_word(self) -> str:
         return RISKS.get(self.approval.risk, self.approval.risk)
+
+    @property
+    def kind(self) -> str:
+        """What kind of question it is, empty for a call."""
+        return kinds.kind(self.approval.kind, self.approval.tool).name
 
     @property
     def agent(self) -> str:
@@ -131,20 +139,27 @@ def entries(workspace: Workspace, found: Iterable[Approval]) -> list[Entry]:
     voted_on, given = _revisions(listed), _yes(listed)
     able = people.deciders_of(workspace.pk, {slug for approval in listed for slug in approval.teams})
     teams = dict(Team.objects.filter(workspace=workspace).values_list("slug", "name"))
-    ballots = [Ballot(one, voted_on[one.pk], one.rule, able, given[one.pk]) for one in listed]
+    ballots = [_ballot(one, voted_on[one.pk], able, given[one.pk]) for one in listed]
     return [_entry(workspace, ballot, teams, now) for ballot in ballots]
+
+
+def _ballot(approval: Approval, revision: Revision, able: dict[UUID, set[str]], given: Iterable[Decision]) -> Ballot:
+    yeses = [one for one in given if one.verdict == Decision.Verdict.APPROVE]
+    answers = [one for one in given if one.verdict != Decision.Verdict.APPROVE]
+    return Ballot(approval, revision, approval.rule, able, yeses, answers)
 
 
 def _entry(workspace: Workspace, ballot: Ballot, teams: Mapping[str, str], now: datetime) -> Entry:
     approval, editor = ballot.approval, ballot.revision.editor
     counted = [vote for vote in ballot.yeses if vote.person_id not in ballot.barred]
+    said = [vote for vote in ballot.answers if vote.person_id not in ballot.barred]
     return Entry(
         approval=approval,
         url=reverse("review", args=[workspace.slug, approval.public_id]),
         card=card_in(approval, ballot.revision),
         editor=editor.first_name if editor else "",
-        filled=replace(ballot, yeses=counted).filled,
-        teams=", ".join(teams.get(slug, slug) for slug in approval.teams),
+        filled=replace(ballot, yeses=counted, answers=said).furthest,
+        teams=", ".join(seat_named(seat, approval.agent, teams) for seat in approval.teams),
         now=now,
     )
 
@@ -155,7 +170,7 @@ def _revisions(listed: list[Approval]) -> dict[UUID, Revision]:
 
 
 def _yes(listed: list[Approval]) -> dict[UUID, list[Decision]]:
-    """The yeses for each current revision; a person's last turn counts, and only a signed row."""
+    """The yeses and answers for each current revision; a person's last turn counts, and only a signed row."""
     last: dict[tuple[UUID, UUID], Decision] = {}
     given = Decision.objects.filter(approval__in=listed, revision=F("approval__revision")).order_by("turn")
     for decision in given:
@@ -163,6 +178,6 @@ def _yes(listed: list[Approval]) -> dict[UUID, list[Decision]]:
             last[decision.approval_id, decision.person_id] = decision
     found: dict[UUID, list[Decision]] = defaultdict(list)
     for (approval, _), decision in last.items():
-        if decision.verdict == Decision.Verdict.APPROVE:
+        if decision.verdict in AGREEING:
             found[approval].append(decision)
     return found

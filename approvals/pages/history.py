@@ -29,6 +29,7 @@ ORDERS = {"newest": ("-decided_at", "-pk"), "oldest": ("decided_at", "pk")}
 
 VERDICTS = {
     "approved": "Approved",
+    "answered": "Answered",
     "rejected": "Rejected",
     "expired": "Expired",
     "cancelled": "Withdrawn",

@@ -17,7 +17,7 @@ class Reader:
 
     def __init__(self, workspace: Workspace, person: Person) -> None:
         self.workspace, self.person = workspace, person
-        self.teams = sorted(people.teams_decided_by(person, workspace.pk))
+        self.teams = sorted(people.seats_of(person, workspace.pk))
         self.now = rows.now()
 
     def tab(self, key: str) -> QuerySet[Approval]:
@@ -54,7 +54,7 @@ class Reader:
 
     def _votes(self) -> QuerySet[Decision]:
         given = Decision.objects.filter(approval=OuterRef("pk"), revision=OuterRef("revision"), person=self.person)
-        return given.filter(verdict=Decision.Verdict.APPROVE)
+        return given.filter(verdict__in=["approve", "respond", "choose"])
 
 
 def waiting(workspace: Workspace, person: Person) -> int:

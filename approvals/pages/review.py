@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.http import HttpResponse
@@ -12,14 +12,18 @@ from django.views.decorators.http import require_POST, require_safe
 
 from approvals import decisions, rows
 from approvals.approvals import Approval
+from approvals.channels import kinds
 from approvals.decisions import Decided, Refused
 from approvals.edits.texts import masked_text
 from approvals.edits.view import root
+from approvals.ledger import canonical
 from approvals.ledger.sealing import Erased, Tampered
+from approvals.pages import response
 from approvals.pages.cards import tool_of
 from approvals.pages.door import Visit, approval_of, member
 from approvals.pages.entries import entries
 from approvals.pages.reader import Reader
+from approvals.pages.response import Response
 from approvals.pages.told import Told
 from approvals.rulings import Forged
 
@@ -27,6 +31,7 @@ PLACE_MOST = 200
 """The position in the inbox is told up to here."""
 
 STATUS = {"not_found": 404, "not_allowed": 403, "self_review": 403, "editor_cannot_approve": 403, "needs_message": 422}
+STATUS |= {"invalid_response": 422, "unknown_choice": 422}
 """The HTTP status of a refused verdict, 409 for all others: the approval is no longer as the form had it."""
 
 
@@ -58,23 +63,34 @@ def decision(request: Visit, approval_id: str) -> HttpResponse:
     change is shown, with the comment kept."""
     approval = approval_of(request, approval_id)
     comment, verdict = request.POST.get("comment", ""), request.POST.get("verdict", "")
-    answer: Decided | Refused = _decide(request, approval, verdict, comment) if verdict != "show" else _overtaken()
+    form = response.read(request.POST.dict(), approval.response_schema, _label(approval))
+    answer = _decide(request, approval, verdict, comment, form) if verdict != "show" else _overtaken()
     if isinstance(answer, Decided) or _said_already(request, approval, answer, verdict):
         return redirect(reverse("review", args=[request.workspace.slug, approval.public_id]) + "#outcome")
     with rows.within(request.workspace):
-        return answered(request, approval_of(request, approval_id), answer, comment=comment)
+        return answered(request, approval_of(request, approval_id), answer, comment=comment, form=form)
 
 
-def answered(request: Visit, approval: Approval, refused: Refused, *, comment: str) -> HttpResponse:
+def answered(
+    request: Visit, approval: Approval, refused: Refused, *, comment: str, form: Response | None = None
+) -> HttpResponse:
     """The page as it is now, with the reason why nothing was decided, and with what was typed."""
     notice = _notice(approval, refused)
-    status = STATUS.get(refused.code, 409)
-    return page(request, approval, notice=notice, comment=comment, since=revision_of(request), status=status)
+    if form and refused.code != "invalid_response":
+        form = replace(form, sent=False, rest=[], places=[replace(place, fault="") for place in form.places])
+    status, since = STATUS.get(refused.code, 409), revision_of(request)
+    return page(request, approval, notice=notice, comment=comment, since=since, status=status, form=form)
 
 
-def _decide(request: Visit, approval: Approval, verdict: str, comment: str) -> Decided | Refused:
-    if verdict not in {"approve", "reject"}:
-        return Refused("unknown_verdict", "Choose Approve or Reject.")
+def _label(approval: Approval) -> str:
+    return kinds.kind(approval.kind, approval.tool).respond_label
+
+
+def _decide(request: Visit, approval: Approval, verdict: str, comment: str, form: Response) -> Decided | Refused:
+    if verdict not in {"approve", "reject", "respond", "choose"}:
+        return Refused("unknown_verdict", "Choose one of the answers.")
+    if verdict == "respond" and form.faults:
+        return Refused("invalid_response", "The answer does not fit yet.", form.faults)
     return decisions.decide(
         request.workspace.pk,
         approval.pk,
@@ -84,6 +100,8 @@ def _decide(request: Visit, approval: Approval, verdict: str, comment: str) -> D
         digest=request.POST.get("digest", ""),
         via="web",
         message=comment,
+        response=canonical.encode(form.value) if verdict == "respond" else None,
+        choice=request.POST.get("choice", ""),
     )
 
 
@@ -114,6 +132,8 @@ def _notice(approval: Approval, answer: Refused) -> Notice:
         return Notice("Nothing was decided and your comment is kept. The changes are marked; now decide.", lead)
     if answer.code == "needs_message":
         return Notice(answer.message, tone="bad", field="comment")
+    if answer.code in {"invalid_response", "unknown_choice"}:
+        return Notice(answer.message, tone="bad", field="answer")
     if answer.code == "too_late":
         return Notice(f"{answer.message} Your answer came after that and changed nothing.", "Too late.", "plain")
     return Notice(answer.message, "Nothing was decided.", "bad")
@@ -130,10 +150,13 @@ def page(
     comment: str = "",
     since: int = 0,
     status: int = 200,
+    form: Response | None = None,
 ) -> HttpResponse:
     """The whole page, or the word that what it shows was tampered with."""
     asked = Told(request.workspace, approval, request.user, since=since or _since(request))
-    context = {**_context(request, asked), "notice": notice, "comment": comment}
+    form = form or response.form_of(approval.response_schema, _label(approval))
+    context = {**_context(request, asked), "notice": notice, "comment": comment, "answer": form}
+    context["chosen"] = request.POST.get("choice", "")
     try:
         return render(request, "review/page.html", context, status=status)
     except (Tampered, Forged) as fault:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from approvals.channels import kinds
 from approvals.decisions import Decision, decisions_of, message_of
 from approvals.ledger.sealing import Tampered
 from approvals.pages.tags import marked, sentence
@@ -42,7 +43,8 @@ def story(asked: Told) -> list[Item]:
 
 
 def _proposed(asked: Told) -> Text:
-    return format_html("{} proposed “{}”", marked(asked.approval.agent), sentence(asked.card_at(1)))
+    agent, does = marked(asked.approval.agent), asked.words.proposed
+    return format_html("{} {} “{}”", agent, does, sentence(asked.card_at(1)))
 
 
 def _ruled(asked: Told) -> Text:
@@ -88,7 +90,15 @@ def _voided(edit: Decision, earlier: Sequence[Decision]) -> Iterator[Item]:
 
 def _voted(asked: Told, decision: Decision) -> Item:
     if decision.verdict == Decision.Verdict.REJECT:
-        return _item(decision, format_html("<b>{}</b> rejected it", asked.name(decision.person)), tone="bad")
+        told = format_html("<b>{}</b> {}", asked.name(decision.person), asked.words.rejected)
+        return _item(decision, told, tone="bad")
+    if decision.verdict == Decision.Verdict.RESPOND:
+        return _item(decision, format_html("<b>{}</b> answered", asked.name(decision.person)))
+    if decision.verdict == Decision.Verdict.CHOOSE:
+        chosen = kinds.option(decision.choice)[0]
+        return _item(decision, format_html("<b>{}</b> settled it: {}", asked.name(decision.person), chosen))
+    if not asked.is_call:
+        return _item(decision, format_html("<b>{}</b> approved", asked.name(decision.person)))
     what = asked.card_at(decision.revision).measure or f"revision {decision.revision}"
     return _item(decision, format_html("<b>{}</b> approved {}", asked.name(decision.person), what))
 
@@ -111,7 +121,7 @@ def _ended(asked: Told) -> Iterator[Item]:
         yield Item(asked.waiting_words, tone="wait")
         return
     unvoted = {
-        "expired": "Expired: nobody decided in time, so nothing runs",
+        "expired": f"Expired. {asked.words.unanswered}",
         "cancelled": "Withdrawn, together with its run",
         "superseded": "Replaced by a newer approval",
     }.get(asked.state)

@@ -11,12 +11,15 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from approvals.channels import card as words
+from approvals.channels import kinds
 from approvals.decisions import Decision
 from approvals.edits import marks
 from approvals.pages import story
 from approvals.pages.asked import Asked
+from approvals.pages.entries import AGREEING
 from approvals.pages.tags import moment
 from approvals.people import Team
+from approvals.votes import seat_named
 
 
 @dataclass(frozen=True)
@@ -30,7 +33,8 @@ class Chip:
 
 CHIPS = {
     "running": Chip("Approved, about to run", "wait"),
-    "answered": Chip("Answered"),
+    "approved": Chip("Approved", "good", "check"),
+    "answered": Chip("Answered", "good", "check"),
     "executed": Chip("Done", "good", "check"),
     "failed": Chip("Failed", "bad", "cross"),
     "unknown": Chip("Outcome unknown", "wait", "unknown"),
@@ -82,15 +86,42 @@ class Told(Asked):
         approval, when = self.approval, moment(self.approval.decided_at, "at")
         said = sorted((self.name(vote["person"]) for vote in self.votes), key="You".__eq__)
         names = joined(["you" if name == "You" else name for name in said])
-        if self.state in {"running", "executed", "failed", "unknown"}:
+        if self.state == "answered":
+            said = f": {self.chosen}" if self.chosen else ""
+            return format_html("Answered by {}{} · {}", names, said, when)
+        if self.state in {"running", "executed", "failed", "unknown", "approved"}:
             ran = format_html(" · ran at {}", moment(approval.outcome_at, "second")) if self.state == "executed" else ""
             if ran:
                 return format_html("Approved by {}{}", names, ran)
             return format_html("Approved by {} · {}", names, when)
         if self.state == "expired":
-            return format_html("Nobody decided by {}. Nothing ran.", moment(approval.expires_at, "at"))
-        who = self.name(approval.decided_by) if approval.decided_by else ""
-        return format_html("By {} · {}. Nothing ran.", who, when) if who else format_html("{}. Nothing ran.", when)
+            late = moment(approval.expires_at, "at")
+            return format_html("Nobody decided by {}. {}", late, self.words.after_nobody)
+        who, after = self.name(approval.decided_by) if approval.decided_by else "", self.words.after_no
+        return format_html("By {} · {}. {}", who, when, after) if who else format_html("{}. {}", when, after)
+
+    @property
+    def words(self) -> kinds.Kind:
+        """What this kind of approval and its answers are called."""
+        return kinds.kind(self.approval.kind, self.approval.tool)
+
+    @property
+    def is_call(self) -> bool:
+        return self.approval.kind == "call"
+
+    @property
+    def only_answer(self) -> bool:
+        """Whether nothing but a response is asked for."""
+        return "approve" not in self.rule["allowed_decisions"]
+
+    @property
+    def choices(self) -> list[tuple[str, str, str]]:
+        """The options of a choice with their words."""
+        return [(option, *kinds.option(option)) for option in self.options]
+
+    @property
+    def chosen(self) -> str:
+        return kinds.option(self.approval.choice)[0] if self.approval.choice else ""
 
     # The rule
 
@@ -107,7 +138,7 @@ class Told(Asked):
         known = dict(
             Team.objects.filter(workspace=self.workspace, slug__in=self.approval.teams).values_list("slug", "name")
         )
-        return {slug: known.get(slug, slug) for slug in self.approval.teams}
+        return {seat: seat_named(seat, self.approval.agent, known) for seat in self.approval.teams}
 
     def needs_of(self, rule: Mapping[str, Any]) -> str:
         """Whom a rule asks: ``two of Finance``."""
@@ -130,7 +161,7 @@ class Told(Asked):
     @property
     def editor_rule(self) -> str:
         if "edit" not in self.rule["allowed_decisions"]:
-            return "It cannot be edited."
+            return "It cannot be edited." if self.is_call else ""
         if not self.rule["editor_may_approve"]:
             return "Whoever edits leaves the yes to others."
         return "Whoever edits counts as one of them." if self.required > 1 else ""
@@ -148,6 +179,8 @@ class Told(Asked):
     @property
     def consequence(self) -> str:
         """What the click on Approve does, in one sentence."""
+        if not self.is_call:
+            return self.words.approve_does
         once = "" if self.approval.effect in {"pure", "natural"} else " and cannot be undone here"
         if self.open <= 1:
             which = "Yours is the last of the votes it needs" if self.required > 1 else "Your yes is enough"
@@ -165,6 +198,8 @@ class Told(Asked):
 
     @property
     def next_words(self) -> SafeString:
+        if not self.is_call:
+            return self._next_of_kind
         yes = "With your yes" if self.open <= 1 else "With the last yes"
         end = "nothing runs and the run ends" if self.rule.get("on_deadline") == "cancel_run" else "nothing runs"
         parts = yes, self.approval.agent, moment(self.approval.expires_at, "at"), end
@@ -173,6 +208,13 @@ class Told(Asked):
             "If nobody answers by {}, {}.",
             *parts,
         )
+
+    @property
+    def _next_of_kind(self) -> SafeString:
+        does = [self.words.approve_does] if not self.only_answer else []
+        does += [self.words.respond_does] if "respond" in self.rule["allowed_decisions"] else []
+        told = " ".join(each for each in [*does, self.words.reject_does] if each)
+        return format_html("{} It can be settled until {}.", told, moment(self.approval.expires_at, "at"))
 
     # Who
 
@@ -183,14 +225,15 @@ class Told(Asked):
         given = (
             self.standing.votes
             if self.pending
-            else [one for one in self.decisions if one.revision == final and one.verdict == "approve"]
+            else [one for one in self.decisions if one.revision == final and one.verdict in AGREEING]
         )
         given = [*given, *(one for one in self.decisions if one.verdict == "reject")]
         return [self._vote(one) for one in given]
 
     def _vote(self, decision: Decision) -> dict[str, Any]:
         own_edit = self.current.editor_id == decision.person_id and decision.verdict == "approve"
-        did = "rejected it" if decision.verdict == "reject" else "approved the edit" if own_edit else "approved"
+        did = {"reject": self.words.rejected, "respond": "answered", "choose": "answered"}.get(decision.verdict)
+        did = did or ("approved the edit" if own_edit else "approved")
         person = decision.person
         return {
             "person": person,
