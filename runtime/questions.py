@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from approvals import gate, rows
 from approvals.ledger import canonical
@@ -12,7 +12,12 @@ from runtime.agents.agent import Question, plain
 from runtime.calls import Call
 from runtime.leases import Lease
 
-SUMMARY = "{/question}"
+SUMMARY: Final = "{/question}"
+SHOWN: Final[dict[str, Any]] = {
+    "type": "object",
+    "required": ["question"],
+    "properties": {"question": {"type": "string"}, "about": {"type": "object"}},
+}
 
 
 @dataclass
@@ -71,7 +76,7 @@ def _asked(
         title=f"{agent} asks",
         summary=SUMMARY,
         value=args,
-        schema={},
+        schema=SHOWN,
         response_schema=question.response_schema,
         allowed_decisions=("respond", "reject"),
         context=context,

@@ -18,6 +18,8 @@ from approvals.ledger import canonical
 
 VALUE_MAX = 80
 """The longest value in a title, in characters; more is cut, and the cut is said. The page shows all of it below."""
+SENTENCE_MAX = 240
+"""The same for a title that is nothing but one value: what an agent asks is its own sentence."""
 MENTIONED = 2
 """How many arguments are told of a tool that has no summary."""
 
@@ -78,7 +80,8 @@ def _fill(summary: str, args: Any, secret: Collection[str]) -> tuple[list[Word],
         pointer, kind, extra = place.groups()
         value = places.ABSENT if _covered(pointer, secret) else places.at(args, pointer)
         measure = _measure(kind, value, pointer, extra, args)
-        words += [Word(summary[at : place.start()]), Word(measure or _said(pointer, value, secret), given=True)]
+        most = SENTENCE_MAX if place[0] == summary else VALUE_MAX
+        words += [Word(summary[at : place.start()]), Word(measure or _said(pointer, value, secret, most), given=True)]
         if measure:
             measures.append((str(kind), measure, _name(pointer)))
         at = place.end()
@@ -93,10 +96,10 @@ def _measure(kind: str | None, value: Any, pointer: str, extra: str | None, args
     return f"{len(value):,}" if kind == "count" and isinstance(value, list | dict) else None
 
 
-def _said(pointer: str, value: Any, secret: Collection[str]) -> str:
+def _said(pointer: str, value: Any, secret: Collection[str], most: int) -> str:
     if _covered(pointer, secret):
         return "••••"
-    return f"(no {_name(pointer)})" if value is places.ABSENT else _literal(value)
+    return f"(no {_name(pointer)})" if value is places.ABSENT else _literal(value, most)
 
 
 def _name(pointer: str) -> str:
@@ -107,10 +110,10 @@ def _covered(pointer: str, secret: Collection[str]) -> bool:
     return any(pointer == one or pointer.startswith(f"{one}/") or one.startswith(f"{pointer}/") for one in secret)
 
 
-def _literal(value: Any) -> str:
+def _literal(value: Any, most: int = VALUE_MAX) -> str:
     if isinstance(value, str):
-        rest = len(value) - VALUE_MAX
-        return value if rest <= 0 else f"{value[:VALUE_MAX]}… (+{rest} characters)"
+        rest = len(value) - most
+        return value if rest <= 0 else f"{value[:most]}… (+{rest} characters)"
     if isinstance(value, list):
         return f"{len(value)} {'entry' if len(value) == 1 else 'entries'}"
     if isinstance(value, dict):

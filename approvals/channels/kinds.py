@@ -38,7 +38,7 @@ CALL: Final = Kind(
 )
 BREAKPOINT: Final = Kind(
     name="Breakpoint",
-    proposed="stopped",
+    proposed="",
     shown="Where the run stands",
     approve="Let it go on",
     approve_does="The run goes on with these variables.",
@@ -80,7 +80,7 @@ QUESTION: Final = Kind(
 )
 BUDGET: Final = Kind(
     name="Budget",
-    proposed="has come to the cap of its budget",
+    proposed="",
     shown="What it has and what it may spend",
     approve="Raise the cap",
     approve_does="The run goes on under this cap.",
@@ -91,8 +91,8 @@ BUDGET: Final = Kind(
     after_nobody="The run goes no further.",
 )
 OUTCOME: Final = Kind(
-    name="Unknown outcome",
-    proposed="does not know what became of a call",
+    name="Outcome",
+    proposed="",
     shown="What was sent",
     after_no="It stays unknown.",
     after_nobody="It stays unknown.",

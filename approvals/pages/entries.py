@@ -19,7 +19,7 @@ from approvals.decisions import Decision
 from approvals.pages.cards import card_in
 from approvals.people import Team, Workspace
 from approvals.revisions import Revision
-from approvals.votes import Ballot, seat_named
+from approvals.votes import Ballot
 
 RISKS = {"high": "High", "medium": "Medium", "low": "Low"}
 STATES = {
@@ -159,7 +159,7 @@ def _entry(workspace: Workspace, ballot: Ballot, teams: Mapping[str, str], now: 
         card=card_in(approval, ballot.revision),
         editor=editor.first_name if editor else "",
         filled=replace(ballot, yeses=counted, answers=said).furthest,
-        teams=", ".join(seat_named(seat, approval.agent, teams) for seat in approval.teams),
+        teams=", ".join("Operators" if people.is_operators(seat) else teams.get(seat, seat) for seat in approval.teams),
         now=now,
     )
 

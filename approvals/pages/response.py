@@ -102,10 +102,11 @@ def _places(schema: Mapping[str, Any], label: str) -> list[Place]:
         return [_single(schema, label)]
     if not all(_control(node) for node in members.values()):
         return [_json(schema, label)]
-    required = schema.get("required", [])
+    required = [name for name in schema.get("required", []) if name in members]
+    # The list of what is required keeps its order, which a stored object's members do not.
     return [
-        _place(number, canonical.join([name]), node, _label(node, name), name in required)
-        for number, (name, node) in enumerate(members.items())
+        _place(number, canonical.join([name]), members[name], _label(members[name], name), name in required)
+        for number, name in enumerate([*required, *(name for name in members if name not in required)])
     ]
 
 

@@ -44,6 +44,8 @@ def story(asked: Told) -> list[Item]:
 
 def _proposed(asked: Told) -> Text:
     agent, does = marked(asked.approval.agent), asked.words.proposed
+    if not does:
+        return sentence(asked.card_at(1))
     return format_html("{} {} “{}”", agent, does, sentence(asked.card_at(1)))
 
 

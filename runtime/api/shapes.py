@@ -12,6 +12,7 @@ from approvals import gate
 from approvals.ledger import canonical
 from approvals.ledger.sealing import Tampered
 from runtime import budgets, calls, checkpoints, definitions, runs, timeline, tools, view
+from runtime.breakpoints import Breakpoint
 from runtime.calls import Call
 from runtime.checkpoints import Checkpoint
 from runtime.runs import Run
@@ -60,6 +61,7 @@ class CallOut(Schema):
     """One proposed use of a tool. `args` are those that ran, or are to run; a secret stands as a mark."""
 
     tool_call_id: str
+    kind: str = Field(description="A call of a tool, or a question, which has no tool.")
     step: int
     index: int
     name: str
@@ -198,7 +200,13 @@ def run_out(run: Run) -> dict[str, Any]:
         "created_at": instant(run.created_at),
         "ended_at": instant(run.ended_at) if run.ended_at else None,
         "waiting_for": [each for each in [*map(_asked, asked), _asked_of_budget(run)] if each],
+        "waiting_for": [each for each in [*map(_asked, asked), *_stops(run)] if each],
     }
+
+
+def _stops(run: Run) -> list[str]:
+    """The approval of the breakpoint at which the run stands."""
+    return list(Breakpoint.objects.filter(run=run, status="open").values_list("approval", flat=True))
 
 
 def run_detail(run: Run) -> dict[str, Any]:
@@ -288,6 +296,7 @@ def _call(call: Call) -> dict[str, Any]:
         args, value, message = None, None, str(fault)
     return {
         "tool_call_id": call.public_id,
+        "kind": call.kind,
         "step": call.step,
         "index": call.idx,
         "name": call.tool_name,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from runtime.agents.agent import CallResult, ProposedCall, Step
+from runtime.agents.agent import CallResult, ProposedCall, Question, Step
 from runtime.agents.graph import Graph
 
 NAME: Final = "refund-desk"
@@ -40,10 +40,13 @@ def look_up(state: State, results: Results) -> Step:
 
 @desk.node
 def propose(state: State, results: Results) -> Step:
-    """Decide what to give back, and propose it; a wish to close the account is proposed beside it."""
+    """Decide what to give back, and propose it; a wish to close the account is proposed beside it. A customer who
+    leaves the amount to the shop is a question for people."""
     if results[0].status != "executed":
         return _stop(f"The charge could not be looked up. {results[0].message}")
     ticket, charge = state["ticket"], results[0].value
+    if not ticket["asks"]:
+        return Step(update={"charge": charge}, calls=[_how_much(ticket, charge)], goto="offer")
     amount = min(ticket["asks"], charge["amount"] - charge["refunded"])
     calls = [_refund(ticket, charge, amount)] if amount > 0 else []
     if ticket["close_account"]:
@@ -55,12 +58,28 @@ def propose(state: State, results: Results) -> Step:
 
 
 @desk.node
+def offer(state: State, results: Results) -> Step:
+    """Propose what somebody said should be given back, or tell the customer that it is nothing."""
+    said = results[0]
+    if said.status != "answered":
+        return _reply(state["ticket"], [f"We cannot offer you a part of the price. {_sentence(said.message)}".strip()])
+    ticket, charge = {**state["ticket"], "asks": said.value["amount"]}, state["charge"]
+    heard = {"role": "agent", "text": f"{said.by} offers {money(ticket['asks'], charge['currency'])}."}
+    call = _refund(ticket, charge, ticket["asks"])
+    return Step(update={"ticket": ticket}, append={"messages": [heard]}, calls=[call], goto="answer")
+
+
+@desk.node
 def answer(state: State, results: Results) -> Step:
     """Tell the customer how each call ended."""
     ticket = state["ticket"]
     lines = [_told(ticket, result) for result in results]
     if not any(result.tool == "payments.create_refund" for result in results):
         lines.insert(0, "This charge has been given back to you in full before, so there is nothing left to refund.")
+    return _reply(ticket, lines)
+
+
+def _reply(ticket: State, lines: list[str]) -> Step:
     text = "\n\n".join([f"Dear {ticket['customer']},", *lines, "Northwind"])
     reply = ProposedCall(
         "tickets.reply", {"ticket": ticket["number"], "text": text}, "The customer waits for an answer."
@@ -96,6 +115,18 @@ def _refund(ticket: State, charge: State, amount: int) -> ProposedCall:
         "note": ticket["note"],
     }
     return ProposedCall("payments.create_refund", args, _thought(ticket, charge, amount))
+
+
+def _how_much(ticket: State, charge: State) -> Question:
+    left = charge["amount"] - charge["refunded"]
+    amount = {"type": "integer", "minimum": 1, "maximum": left, "title": "How much to give back, in cents"}
+    amount["description"] = f"{money(left, charge['currency'])} at most. Policy judges the refund as any other."
+    return Question(
+        f"How much shall I offer {ticket['customer']}?",
+        response_schema={"type": "object", "required": ["amount"], "properties": {"amount": amount}},
+        about={"ticket": ticket["number"], "message": ticket["message"], "paid": money(charge["amount"], "EUR")},
+        team="finance",
+    )
 
 
 def _copy(ticket: State, lines: list[str]) -> ProposedCall:

@@ -76,27 +76,37 @@ def test_small_refunds_run_by_policy_large_ones_wait_and_one_wish_is_refused(hom
     call_command("demo", stdout=StringIO())
     _work()
     assert (_counts()["refunds"], _counts()["closed"]) == (3, [])
-    assert sorted(Approval.objects.values_list("rule_id", flat=True)) == ["large-refunds", "mail", "refunds", "refunds"]
+    assert sorted(Approval.objects.values_list("rule_id", flat=True)) == [
+        "large-refunds",
+        "mail",
+        "question",
+        "refunds",
+        "refunds",
+    ]
 
+    asked = Approval.objects.get(kind="question")
+    offered = casting.say(asked, Person.objects.get(name="Dana Okafor"), "respond", response=b'{"amount": 2000}')
+    assert isinstance(offered, Decided), offered
     _say("Refund €310.00", "Dana Okafor", "edit", edited=_args("Refund €310.00") | {"amount": 20000})
     _say("Refund €1,240.00", "Dana Okafor", "approve")
     _say("Refund €86.40", "Priya Nair", "reject", message="The bank says it was charged once")
     _say("Mail ledger@kestrel-accounts.example", "Priya Nair", "approve")
     _work()
-    assert _counts()["refunds"] == 4
+    assert _counts()["refunds"] == 5
     _say("Refund €1,240.00", "Priya Nair", "approve")
     _work()
 
     assert {run.status for run in Run.objects.all()} == {"completed"}
     assert [doubt for run in Run.objects.all() for doubt in timeline.doubts(run)] == []
     counts = _counts()
-    assert (counts["refunds"], counts["refunded"]) == (5, 1490 + 900 + 2950 + 20000 + 124000)
+    assert (counts["refunds"], counts["refunded"]) == (6, 1490 + 900 + 2950 + 20000 + 124000 + 2000)
     assert all(key["calls"] == 1 for key in counts["by_key"].values())
     (message,) = mailbox.kept(home / "mail")
     assert message["To"] == "ledger@kestrel-accounts.example"
     answers = "\n".join(path.read_text() for path in (home / "demo" / "replies").iterdir())
     assert "You asked for €310.00. After a second look we have sent €200.00" in answers
     assert "We cannot give €86.40 back. The bank says it was charged once." in answers
+    assert "We have sent €20.00 back to the way you paid." in answers
     assert "We have not closed your account. An account is closed by a person" in answers
 
 

@@ -38,7 +38,8 @@ class Played:
 
     def _end(self, call: ProposedCall | Question) -> CallResult:
         if isinstance(call, Question):
-            return CallResult("call_1", "", {"question": call.text}, **self.ends["question"])
+            said = {"status": "answered", "value": {"amount": 2000}, "by": "Dana"}
+            return CallResult("call_1", "", {"question": call.text}, **self.ends.get("question", said))
         end = {"status": "executed", **self.ends.get(call.tool, {})}
         args = {**call.args, **end.pop("edited", {})}
         return CallResult("call_1", call.tool, args, value=end.pop("value", None) or self._value(call), **end)
@@ -140,3 +141,20 @@ def test_every_proposal_keeps_the_tools_own_schema() -> None:
 
 def test_cents_are_read_as_money() -> None:
     assert [money(5, "EUR"), money(124000, "EUR"), money(100, "SEK")] == ["€0.05", "€1,240.00", "SEK 1.00"]
+
+
+@pytest.mark.parametrize(
+    ("end", "refunded", "told"),
+    [
+        ({"status": "answered", "value": {"amount": 2000}, "by": "Dana Okafor"}, 2000, "We have sent €20.00 back"),
+        ({"status": "refused", "message": "It was sold as scratched"}, None, "It was sold as scratched."),
+        ({"status": "expired"}, None, "We cannot offer you a part of the price."),
+    ],
+)
+def test_a_customer_who_leaves_the_amount_to_the_shop_is_a_question(
+    end: dict[str, Any], refunded: int | None, told: str
+) -> None:
+    run = Played("T-4502", question=end)
+    assert run.proposed("tickets.reply")["text"].count(told) == 1
+    assert ("payments.create_refund" in run.tools) == (refunded is not None)
+    assert refunded is None or run.proposed("payments.create_refund")["amount"] == refunded
