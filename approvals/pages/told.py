@@ -87,8 +87,8 @@ class Told(Asked):
         said = sorted((self.name(vote["person"]) for vote in self.votes), key="You".__eq__)
         names = joined(["you" if name == "You" else name for name in said])
         if self.state == "answered":
-            said = f": {self.chosen}" if self.chosen else ""
-            return format_html("Answered by {}{} · {}", names, said, when)
+            chosen = f": {self.chosen}" if self.chosen else ""
+            return format_html("Answered by {}{} · {}", names, chosen, when)
         if self.state in {"running", "executed", "failed", "unknown", "approved"}:
             ran = format_html(" · ran at {}", moment(approval.outcome_at, "second")) if self.state == "executed" else ""
             if ran:

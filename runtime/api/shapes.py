@@ -199,8 +199,7 @@ def run_out(run: Run) -> dict[str, Any]:
         "checkpoint": run.head_seq,
         "created_at": instant(run.created_at),
         "ended_at": instant(run.ended_at) if run.ended_at else None,
-        "waiting_for": [each for each in [*map(_asked, asked), _asked_of_budget(run)] if each],
-        "waiting_for": [each for each in [*map(_asked, asked), *_stops(run)] if each],
+        "waiting_for": [each for each in [*map(_asked, asked), *_stops(run), _asked_of_budget(run)] if each],
     }
 
 
