@@ -187,10 +187,14 @@ def teams_decided_by(person: Person, workspace_id: UUID) -> set[str]:
 
 def seats_of(person: Person, workspace_id: UUID) -> set[str]:
     """Every seat of the workspace that the person may take: teams by their slugs, agents' operators by public ids."""
-    member = Person.objects.filter(pk=person.pk, is_active=True, memberships__workspace_id=workspace_id).exists()
-    held = UserObjectPermission.objects.filter(user_id=person.pk, permission__codename="operate")
+    held = UserObjectPermission.objects.filter(
+        user_id=person.pk,
+        permission__codename="operate",
+        user__is_active=True,
+        user__memberships__workspace_id=workspace_id,
+    )
     operated = {rows.public_id(OPERATED, UUID(key)) for key in held.values_list("object_pk", flat=True)}
-    return (teams_decided_by(person, workspace_id) | operated) if member else set()
+    return teams_decided_by(person, workspace_id) | operated
 
 
 def names(keys: set[UUID]) -> dict[UUID, str]:

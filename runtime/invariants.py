@@ -154,8 +154,8 @@ _invariant(
     WHERE r.status IN ('completed', 'cancelled')""",
     f"""SELECT {_id("call", "c.id")}, 'is held, and nobody is asked' FROM runtime_call c
     WHERE c.status = 'held' AND NOT EXISTS (SELECT FROM approvals_approval a WHERE a.workspace_id = c.workspace_id
-        AND a.subject = CASE c.kind WHEN 'question' THEN {_id("run", "c.run_id")} || ':question:' || c.step || ':' || c.idx
-            ELSE {_id("call", "c.id")} END AND a.status = 'pending')""",
+        AND a.status = 'pending' AND a.subject = CASE c.kind WHEN 'call' THEN {_id("call", "c.id")}
+            ELSE {_id("run", "c.run_id")} || ':question:' || c.step || ':' || c.idx END)""",
     f"""SELECT {_id("run", "id")}, 'is ' || status || ', and nothing says when it goes on' FROM runtime_run
     WHERE (status IN ('ready', 'sleeping') AND wake_at IS NULL)
         OR (status = 'in_progress' AND lease_until IS NULL)""",

@@ -10,7 +10,7 @@ from approvals import people, policies
 from approvals.approvals import Approval
 from approvals.decisions import Decided, Refused
 from approvals.ledger import canonical
-from runtime import definitions, runs
+from runtime import definitions, invariants, runs
 from runtime.agents.agent import BadStep, Question, Step, check
 from runtime.calls import Call
 from runtime.runs import Run
@@ -133,6 +133,14 @@ def test_an_answer_whose_giver_lost_the_right_is_none(desk: Desk) -> None:
     people.revoke(desk.cast.omar, "operate", desk.agent, by="system")
     assert desk.work(run).status == "completed"
     assert (desk.results(run)[0]["status"], desk.results(run)[0]["value"]) == ("refused", None)
+
+
+def test_what_waits_for_an_answer_breaks_no_invariant(desk: Desk) -> None:
+    run = desk.begin([ask("May I?"), call("asked.keyed", 1)])
+    assert [str(each) for each in invariants.offenders()] == []
+    respond(desk, of(run, 0), "yes")
+    desk.say(desk.calls(run)[1], desk.cast.dana, "approve")
+    assert desk.work(run).status == "completed" and [str(each) for each in invariants.offenders()] == []
 
 
 def test_a_cancelled_run_withdraws_its_questions(desk: Desk) -> None:
