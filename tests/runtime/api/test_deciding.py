@@ -25,7 +25,7 @@ def test_a_person_reads_what_is_asked_and_approves_it(desk: Desk, dana: Api, hel
     told = dana.get(path_of(approval)).json()
     assert told["action_request"] == {"name": "asked.keyed", "args": {"n": 7}}
     assert (told["title"], told["requested_by"]["name"]) == ("Count 7", "Riley Chen")
-    assert told["standing"] == {"may_approve": True, "may_edit": True, "code": "", "reason": ""}
+    assert told["standing"] == {"may_approve": True, "may_edit": True, "may_respond": False, "code": "", "reason": ""}
     answer = _decide(dana, approval, message="Fine.")
     assert answer.status_code == 200
     assert (answer.json()["status"], answer.json()["approval"]["outcome"]) == ("approved", "none")
