@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from approvals import policies, revisions, rows, votes
+from approvals import people, policies, revisions, rows, votes
 from approvals.approvals import Approval, context_of
 from approvals.ledger import canonical
 from approvals.revisions import Revision
@@ -128,6 +128,8 @@ def _votes_fall_short(approval: Approval, revision: Revision, ruling: Ruling, ar
         forged = any(not said.holds() for said in approval.decisions.filter(revision=revision.number))
         code = "tampered" if forged else "votes_fall_short"
         return NotCleared(code, f"The votes no longer meet rule {vote.rule['id']}.")
+    if people.unexplained_among(approval.workspace_id, {yes.person_id for yes in vote.yeses}):
+        return NotCleared("tampered", "Somebody who approved has a right that no entry of the ledger gave.")
     if _kind(ruling) != Approval.Kind.CALL:
         return None
     opinion = policies.judge(approval.workspace_id, tool=ruling.tool, agent=ruling.agent, args=canonical.parse(args))
@@ -158,7 +160,10 @@ def answer(workspace_id: UUID, subject: str) -> Answer | NotCleared:
 
 def _answer(vote: votes.Ballot) -> Answer | NotCleared:
     for said in reversed(vote.answers):
-        if vote.filled_by(vote.agreeing(said)) == vote.needed:
+        agreed = vote.agreeing(said)
+        if vote.filled_by(agreed) == vote.needed:
+            if people.unexplained_among(said.workspace_id, {one.person_id for one in agreed}):
+                return NotCleared("tampered", "Somebody who answered has a right that no entry of the ledger gave.")
             return Answer(
                 response=said.clear_response() if said.verdict == "respond" else None,
                 choice=said.choice,

@@ -260,21 +260,12 @@ def _record_right(kind: str, person: Person, right: str, thing: models.Model, wo
 
 # What the ledger must explain
 
+_RIGHTS = ["person.joined", "person.left", "right.granted", "right.revoked"]
+
 
 def unexplained(workspace_id: UUID) -> list[str]:
     """The memberships and rights in force that no entry of the ledger granted: somebody wrote them past Placet."""
-    joined: set[str] = set()
-    granted: set[tuple[str, str, str]] = set()
-    for entry in entries.read(workspace_id, "workspace"):
-        match entry["kind"]:
-            case "person.joined":
-                joined.add(entry["person"])
-            case "person.left":
-                joined.discard(entry["person"])
-            case "right.granted":
-                granted.add((entry["person"], entry["right"], entry["thing"]))
-            case "right.revoked":
-                granted.discard((entry["person"], entry["right"], entry["thing"]))
+    joined, granted = _explained(workspace_id)
     members = Membership.objects.filter(workspace_id=workspace_id).select_related("person")
     found = [
         f"No entry made {member.person.email} a member." for member in members if member.person.public_id not in joined
@@ -286,9 +277,41 @@ def unexplained(workspace_id: UUID) -> list[str]:
     ]
 
 
-def _rights_in_force(workspace_id: UUID) -> list[tuple[str, str, str, str]]:
-    """E-mail, person, right and thing of every object right on a thing of the workspace."""
+def unexplained_among(workspace_id: UUID, keys: set[UUID]) -> set[UUID]:
+    """Those of these people who are members, or decide for a team or operate an agent, by no entry of the ledger."""
+    joined, granted = _explained(workspace_id)
+    named = {rows.public_id(Person.PREFIX, key): key for key in keys}
+    suspect = {key for name, key in named.items() if name not in joined}
+    return suspect | {
+        named[person]
+        for _, person, right, thing in _rights_in_force(workspace_id, keys)
+        if right in {"decide", "operate"} and (person, right, thing) not in granted
+    }
+
+
+def _explained(workspace_id: UUID) -> tuple[set[str], set[tuple[str, str, str]]]:
+    """Who is a member by the ledger, and which rights it granted and did not revoke."""
+    joined: set[str] = set()
+    granted: set[tuple[str, str, str]] = set()
+    for entry in entries.read(workspace_id, "workspace", only=_RIGHTS):
+        match entry["kind"]:
+            case "person.joined":
+                joined.add(entry["person"])
+            case "person.left":
+                joined.discard(entry["person"])
+            case "right.granted":
+                granted.add((entry["person"], entry["right"], entry["thing"]))
+            case "right.revoked":
+                granted.discard((entry["person"], entry["right"], entry["thing"]))
+    return joined, granted
+
+
+def _rights_in_force(workspace_id: UUID, keys: set[UUID] | None = None) -> list[tuple[str, str, str, str]]:
+    """E-mail, person, right and thing of every object right on a thing of the workspace; of these people alone, if
+    given."""
     held = UserObjectPermission.objects.select_related("user", "permission", "content_type").order_by("pk")
+    if keys is not None:
+        held = held.filter(user_id__in=keys)
     found = []
     for row in held.filter(user__memberships__workspace_id=workspace_id):
         thing = row.content_object

@@ -17,7 +17,19 @@ from uuid import UUID
 
 from approvals import gate, rows
 from approvals.ledger import canonical, entries
-from runtime import attempts, budgets, calls, definitions, leases, outcomes, renewals, retries, tools, witness
+from runtime import (
+    attempts,
+    budgets,
+    calls,
+    definitions,
+    leases,
+    outcomes,
+    precedents,
+    renewals,
+    retries,
+    tools,
+    witness,
+)
 from runtime.attempts import Attempt
 from runtime.calls import Call
 from runtime.crashpoints import reach
@@ -111,8 +123,12 @@ def _cleared(lease: Lease, call: Call, why: str) -> tuple[Tool, bytes]:
         raise Refusal(f"There is no tool {call.tool_name} any more.")
     if not definitions.genuine(tool):
         raise Refusal("The tool's row is not as it was written.")
+    if not precedents.in_force(tool):
+        raise Refusal("By the ledger, this version of the tool is not the one in force.")
     if why == retries.REPEATABLE and not (tool.promise.safe and retries.key_is_known(call, tool)):
         raise Refusal("It may have been sent before, and the tool is not safe to repeat any more.")
+    if doubt := precedents.against(call, lease.public_id):
+        raise Refusal(doubt)
     answer = gate.clearance(lease.workspace_id, call.public_id, call.digest)
     if isinstance(answer, gate.NotCleared):
         raise Refusal(answer.message, lapsed=answer.lapsed)

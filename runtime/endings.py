@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
+from typing import Any
 
-from django.db import connection
+from django.db import IntegrityError, connection
 from django.db.models import F
 
 from approvals import gate, rows
@@ -38,9 +39,16 @@ def give_up(lease: Lease, error: Exception) -> None:
 def stop(lease: Lease, *, to: str, code: str, reason: str) -> None:
     """Fail or park the run, loudly. Nothing that was committed is lost, and an operator may let it go on."""
     log.error("%s is %s (%s): %s", lease.public_id, to, code, reason)
-    with rows.within(lease.workspace_id):
-        leases.release(lease, to=to, reason_code=code, reason=reason, ended_at=rows.Now(), wake_at=None)
-        entries.append(lease.workspace_id, lease.public_id, f"run.{to}", {"code": code, "reason": reason}, by="system")
+    ended: dict[str, Any] = {"reason_code": code, "reason": reason, "ended_at": rows.Now(), "wake_at": None}
+    try:
+        with rows.within(lease.workspace_id):
+            leases.release(lease, to=to, **ended)
+            body = {"code": code, "reason": reason}
+            entries.append(lease.workspace_id, lease.public_id, f"run.{to}", body, by="system")
+    except IntegrityError:
+        log.error("The ledger of %s takes no entry: its head is not where its entries end", lease.public_id)
+        with rows.within(lease.workspace_id):
+            leases.release(lease, to=to, **ended)
 
 
 def end_cancelled(lease: Lease) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 from uuid import UUID
 
@@ -16,6 +17,7 @@ from approvals.ledger.entries import Entry
 from runtime import checkpoints, witness
 from runtime.attempts import Attempt
 from runtime.calls import Call
+from runtime.checkpoints import Checkpoint
 from runtime.credentials import AgentCredential
 from runtime.definitions import Agent, AgentVersion, Tool, genuine
 from runtime.retention import Tombstone
@@ -69,6 +71,7 @@ def _runs(workspace_id: UUID) -> Iterator[str]:
     for run in found.only("pk", "head_seq", "head_mac").iterator(_AT_ONCE):
         try:
             checkpoints.verify_tail(run.pk, 0, head_seq=run.head_seq, head_mac=bytes(run.head_mac))
+            _verify_bodies(run)
         except checkpoints.Unreadable as fault:
             yield f"{run.public_id}: {fault}"
 
@@ -88,6 +91,13 @@ def _calls(workspace_id: UUID) -> Iterator[str]:
         became = [each["outcome"] for each in about if each["kind"] == "outcome.reported"][-1:]
         if (became == ["executed"]) is not (call.status == "executed"):
             yield f"{call.public_id} is {call.status}, and by the ledger {became[0] if became else 'not sent'}."
+
+
+def _verify_bodies(run: Run) -> None:
+    """What each checkpoint holds is what its header commits to; what was erased holds nothing. Raises Unreadable."""
+    for checkpoint in Checkpoint.objects.filter(run_id=run.pk).order_by("seq").iterator(_AT_ONCE):
+        with suppress(checkpoints.Erased):
+            checkpoints.sealed_body_of(checkpoint)
 
 
 def _definitions(workspace_id: UUID) -> Iterator[str]:

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any, Final
 from uuid import UUID
 
-from django.db import InterfaceError, OperationalError
+from django.db import IntegrityError, InterfaceError, OperationalError
 
 from approvals import rows
 from approvals.ledger import keys, sealing
@@ -30,6 +30,7 @@ from runtime import (
     leases,
     memory,
     passing,
+    precedents,
     processes,
     proposals,
     runs,
@@ -103,6 +104,10 @@ def _go_or_end(lease: Lease) -> None:
         endings.stop(lease, to="failed", code="bad_step", reason=str(fault))
     except _AgentRaised as fault:
         endings.stop(lease, to="failed", code="agent", reason=str(fault))
+    except IntegrityError as fault:
+        # Rows were written past Placet, and what was to be written stands against them: nothing of it was.
+        reason = f"The database refuses what has to be written: {str(fault).splitlines()[0]}."
+        endings.stop(lease, to="parked", code="unreadable", reason=reason)
 
 
 def _go(lease: Lease) -> None:
@@ -179,19 +184,18 @@ class Turn:
         if self._nothing_open:
             return []
         with rows.within(self.lease.workspace_id):
-            self._verify()
             waiting = calls.unconsumed(self.lease.run_id)
+            self._verify(whole=any(call.status == "cleared" and call.approval for call in waiting))
             self._stands_at = breakpoints.standing(self.lease.run_id)
             if all(call.status in calls.FINAL for call in waiting):
                 self._load()
                 self._results = tuple(calls.result_of(call) for call in waiting)
         return waiting
 
-    def _verify(self) -> None:
-        """Once, before anything is sent or asked: a chain that was tampered with parks the run."""
-        lease = self.lease
+    def _verify(self, *, whole: bool) -> None:
+        """Once, before anything is sent or asked: a history that was tampered with, or put back, parks the run."""
         if not self._verified:
-            checkpoints.verify_tail(lease.run_id, lease.verified_seq, head_seq=lease.head_seq, head_mac=lease.head_mac)
+            precedents.verify(self.lease, whole=whole)
             self._verified = True
 
     # What ends a turn

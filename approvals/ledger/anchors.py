@@ -75,6 +75,17 @@ def differences(workspace_id: UUID) -> Iterator[str]:
         yield f"{key.partition('/')[2].replace('/', ' ')}: {why}"
 
 
+def gone_back(workspace_id: UUID, names: Mapping[str, str]) -> str | None:
+    """Why one of these chains, each given by its kind and name, no longer holds what was anchored; None if all do.
+    Raises OSError when the file cannot be read."""
+    known = book().heads
+    for kind, name in names.items():
+        seq, mark = known.get(f"{workspace_id.hex}/{kind}/{name}", (0, ""))
+        if mark and bytes(_source(kind).marks(workspace_id, [(name, seq)]).get(name, b"")).hex() != mark:
+            return f"It no longer holds what was anchored of it ({kind} {seq}): an older state was put back."
+    return None
+
+
 def doubts() -> list[str]:
     """What is wrong with the file itself, and the workspaces that it knows and the database does not."""
     known = book(anew=True)
@@ -142,19 +153,22 @@ def _moved(anchored: Mapping[str, Stood]) -> dict[str, Stood]:
 def _broken(anchored: Mapping[str, Stood], now: Mapping[str, Stood]) -> dict[str, str]:
     """The chains that do not hold what was anchored any more, and why."""
     found: dict[str, str] = {}
+    gone: dict[tuple[str, str], list[str]] = defaultdict(list)
     further: dict[tuple[str, str], list[tuple[str, int]]] = defaultdict(list)
     for key, (seq, mark) in anchored.items():
         workspace, kind, name = key.split("/", 2)
-        if key not in now and name in _source(kind).deleted(UUID(workspace)):
-            continue
         if key not in now:
-            found[key] = f"it was anchored at {seq} and is gone."
+            gone[workspace, kind].append(name)
         elif now[key][0] < seq:
             found[key] = f"it was anchored at {seq} and stands at {now[key][0]}: its tail was cut off."
         elif now[key][0] > seq:
             further[workspace, kind].append((name, seq))
         elif now[key][1] != mark:
             found[key] = f"its last entry, {seq}, is not the one that was anchored."
+    for (workspace, kind), names in gone.items():
+        for name in set(names) - _source(kind).deleted(UUID(workspace)):
+            key = f"{workspace}/{kind}/{name}"
+            found[key] = f"it was anchored at {anchored[key][0]} and is gone."
     for (workspace, kind), wanted in further.items():
         marks = _source(kind).marks(UUID(workspace), wanted)
         for name, seq in wanted:

@@ -65,9 +65,14 @@ class Entry(rows.Row):
 # Questions
 
 
-def read(workspace_id: UUID, chain: str, *, after: int = 0, limit: int | None = None) -> list[dict[str, Any]]:
-    """A chain's entries behind a number, in order, each the members of its body: those in RESERVED and its own."""
+def read(
+    workspace_id: UUID, chain: str, *, after: int = 0, limit: int | None = None, only: Sequence[str] = ()
+) -> list[dict[str, Any]]:
+    """A chain's entries behind a number, in order, each the members of its body: those in RESERVED and its own.
+    ``only`` names the kinds that are wanted, where not all are."""
     found = Entry.objects.filter(workspace_id=workspace_id, chain__name=chain, seq__gt=after).order_by("seq")
+    if only:
+        found = found.filter(kind__in=only)
     return [canonical.parse(bytes(body)) for body in found.values_list("body", flat=True)[:limit]]
 
 

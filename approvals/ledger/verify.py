@@ -56,6 +56,14 @@ def verify_workspace(workspace_id: UUID, *, chain: str | None = None) -> Iterato
         yield _of_workspace(workspace_id)
 
 
+def findings(workspace_id: UUID, chain: str) -> tuple[Finding, ...]:
+    """What is wrong with one chain; that there is none by this name is a finding too."""
+    verdicts = list(verify_workspace(workspace_id, chain=chain))
+    if not verdicts:
+        return (Finding(None, f"There is no chain {chain}."),)
+    return tuple(finding for verdict in verdicts for finding in verdict.findings)
+
+
 def _of_chains(workspace_id: UUID, wanted: list[UUID]) -> list[Verdict]:
     with rows.within(workspace_id), connection.chunked_cursor() as cursor:
         cursor.execute(_CHAINS, [wanted])

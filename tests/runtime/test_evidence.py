@@ -10,7 +10,7 @@ from django.db import connection
 
 from approvals.ledger import anchors, sealing, verify
 from approvals.ledger.sealing import DataKey
-from runtime import checkpoints, credentials, evidence, sweeps
+from runtime import checkpoints, credentials, evidence, retention, sweeps
 from runtime.checkpoints import Checkpoint
 from runtime.runs import Run
 from tests.runtime.conftest import Desk, call
@@ -47,6 +47,7 @@ def found(desk: Desk) -> list[str]:
     [
         ("UPDATE runtime_checkpoint SET goto = 'elsewhere' WHERE seq = 2", "Checkpoint 2 is not as it was written"),
         ("DELETE FROM runtime_checkpoint WHERE seq = 2", "Checkpoint 2 is missing"),
+        ("UPDATE runtime_checkpoint SET body = set_byte(body, 20, 7) WHERE seq = 2", "Checkpoint 2 cannot be unsealed"),
         ("UPDATE runtime_run SET head_seq = 2", "The run's head is checkpoint 2"),
         ("UPDATE runtime_tool SET config = '{\"url\": \"http://evil\"}' WHERE name = 'free.pure'", "tool free.pure"),
         ("UPDATE runtime_tool SET definition = '{}' WHERE name = 'free.pure'", "tool free.pure, version 1, is not"),
@@ -107,6 +108,17 @@ def test_an_anchored_run_goes_on_without_a_difference(desk: Desk) -> None:
     desk.say(desk.calls(run)[0], desk.cast.dana, "approve")
     assert desk.work(run).status == "completed"
     assert list(anchors.differences(desk.cast.northwind.pk)) == []
+
+
+def test_a_run_that_was_erased_differs_in_nothing(desk: Desk) -> None:
+    """AU-8: what it held is emptied, what was signed stands."""
+    run = desk.begin([call("asked.keyed")])
+    desk.say(desk.calls(run)[0], desk.cast.dana, "approve", message="A word.")
+    assert desk.work(run).status == "completed"
+    anchors.anchor()
+    retention.erase(run, by="system")
+    verdicts = list(verify.verify_workspace(desk.cast.northwind.pk))
+    assert [finding for each in verdicts for finding in each.findings] == []
 
 
 def test_the_sweep_anchors_and_says_so_where_it_cannot(

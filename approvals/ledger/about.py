@@ -1,0 +1,51 @@
+"""What a chain says of one subject, read so that it can be relied on before something is done."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+
+from approvals.ledger import canonical, keys
+from approvals.ledger.entries import hash_after
+
+
+class Broken(Exception):
+    """The chain is not as it was written; the message says where."""
+
+
+# The member's canonical bytes: nothing else in an entry can hold them, for a quotation mark in a text is escaped.
+_ABOUT = """
+    SELECT e.seq, e.body, e.prev, e.hash, e.mac FROM approvals_entry e JOIN approvals_chain c ON c.id = e.chain_id
+    WHERE c.workspace_id = %s AND c.name = %s AND position(%s IN e.body) > 0 ORDER BY e.seq
+"""
+_WHOLE = """
+    SELECT c.seq = count(e.id) AND c.seq = COALESCE(max(e.seq), 0) AND bool_and(e.seq < c.seq OR e.hash = c.hash)
+    FROM approvals_chain c LEFT JOIN approvals_entry e ON e.chain_id = c.id
+    WHERE c.workspace_id = %s AND c.name = %s GROUP BY c.id
+"""
+
+
+def about(workspace_id: UUID, chain: str, subject: str) -> list[dict[str, Any]]:
+    """The entries of a chain whose member ``subject`` is this one, in order.
+
+    Raises Broken where entries are missing, or one of these is not ours; keys.UnknownKey where that cannot be told.
+    Whether every other entry is as it was written is for `ledger verify` to say.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_WHOLE, [workspace_id, chain])
+        if not (cursor.fetchone() or (False,))[0]:
+            raise Broken(f"The ledger of {chain} is not whole.")
+        cursor.execute(_ABOUT, [workspace_id, chain, b'"subject":' + canonical.encode(subject)])
+        found = cursor.fetchall()
+    return [_genuine(chain, *map(bytes, line), seq=seq) for seq, *line in found]
+
+
+def _genuine(chain: str, body: bytes, prev: bytes, hashed: bytes, mac: bytes, *, seq: int) -> dict[str, Any]:
+    if hash_after(prev, body) != hashed or not keys.holds("ledger", hashed, mac):
+        raise Broken(f"Entry {seq} of {chain} is not as it was written.")
+    entry: dict[str, Any] = canonical.parse(body)
+    if (entry["chain"], entry["seq"]) != (chain, seq):
+        raise Broken(f"Entry {seq} of {chain} stands in another's place.")
+    return entry

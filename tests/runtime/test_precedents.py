@@ -1,0 +1,74 @@
+"""Rows that say what became of a call can be put back; the ledger and the anchors tell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from approvals import rows
+from approvals.ledger import anchors
+from runtime import precedents
+from tests.runtime import tooling
+from tests.runtime.conftest import Desk, call
+from tests.throwaway import SERVERS
+
+Tamper = Callable[..., None]
+
+
+@pytest.fixture
+def tamper(committed_db: str) -> Tamper:
+    """A statement by somebody with every power over the database and no key."""
+
+    def run(statement: str, *values: Any) -> None:
+        with SERVERS.postgres.connect(str(connection.settings_dict["NAME"])) as admin:
+            admin.execute(b"SET session_replication_role = replica")
+            admin.execute(statement.encode(), values)
+
+    return run
+
+
+def test_a_call_moved_to_another_run_is_not_sent(desk: Desk, tamper: Tamper) -> None:
+    """IN-A7, T31: approved for one run, it runs in no other."""
+    run, other = desk.begin([call("asked.keyed")]), desk.begin([call("asked.unsafe")])
+    moved = desk.calls(run)[0]
+    tamper("UPDATE runtime_call SET status = 'cancelled' WHERE run_id = %s", other.pk)
+    tamper("UPDATE runtime_call SET run_id = %s, idx = 5 WHERE id = %s", other.pk, moved.pk)
+    tamper("UPDATE runtime_call SET status = 'cleared', digest = %s WHERE id = %s", "0" * 64, moved.pk)
+    moved.refresh_from_db()
+    with rows.within(desk.cast.northwind.pk):
+        assert precedents.against(moved, other.public_id) == "No entry of this run's ledger says that it was proposed."
+
+
+def test_an_older_state_put_back_whole_parks_the_run(desk: Desk, tamper: Tamper) -> None:
+    """AU-5, IN-A4, T31: chain, head and rows all fit each other, and the anchor knows more."""
+    run = desk.begin([call("asked.unsafe")])
+    tables: tuple[str, ...] = (
+        "runtime_run",
+        "runtime_call",
+        "runtime_attempt",
+        "runtime_checkpoint",
+        "approvals_chain",
+    )
+    tables += ("approvals_entry", "approvals_approval", "approvals_decision")
+    desk.say(desk.calls(run)[0], desk.cast.dana, "approve")
+    for table in tables:
+        tamper(f"CREATE TABLE old_{table} AS TABLE {table}")
+    assert desk.work(run).status == "completed" and anchors.anchor() == 1
+    for table in tables:
+        tamper(f"DELETE FROM {table}")
+        tamper(f"INSERT INTO {table} SELECT * FROM old_{table}")
+    run.refresh_from_db()
+    assert run.status == "ready"
+    assert desk.work(run).status == "parked" and "an older state was put back" in run.reason
+    assert len(tooling.happened("sent")) == 1
+
+
+def test_a_file_of_anchors_that_is_not_for_workers_stops_nobody(
+    desk: Desk, settings: Any, tmp_path: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings.PLACET_ANCHORS = tmp_path
+    assert desk.begin([call("free.pure")]).status == "completed"
+    assert "is not compared with it" in caplog.text
