@@ -28,7 +28,6 @@ from runtime import (
     renewals,
     retries,
     tools,
-    witness,
 )
 from runtime.attempts import Attempt
 from runtime.calls import Call
@@ -141,7 +140,6 @@ def _cleared(lease: Lease, call: Call, why: str) -> tuple[Tool, bytes]:
 
 def _write_intent(lease: Lease, call: Call, attempt: Attempt, tool: Tool, args: bytes, why: str) -> None:
     leases.prove(lease)
-    witness.check(lease, call)
     attempt.number = Attempt.objects.filter(call=call).count() + 1 if call.attempt_id else 1
     attempt.args_digest = canonical.sha256_hex(args)
     attempt.send_deadline = leases.Later(tool.timeout + attempts.GRACE)

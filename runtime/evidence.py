@@ -14,7 +14,7 @@ from approvals import rows
 from approvals.ledger import canonical, keys
 from approvals.ledger.anchors import Head
 from approvals.ledger.entries import Entry
-from runtime import checkpoints, witness
+from runtime import checkpoints, precedents
 from runtime.attempts import Attempt
 from runtime.calls import Call
 from runtime.checkpoints import Checkpoint
@@ -79,14 +79,14 @@ def _runs(workspace_id: UUID) -> Iterator[str]:
 def _calls(workspace_id: UUID) -> Iterator[str]:
     """Calls and attempts against what the ledger says was sent and what came of it."""
     told: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
-    found = Entry.objects.filter(workspace_id=workspace_id, kind__in=witness.KINDS).order_by("chain_id", "seq")
+    found = Entry.objects.filter(workspace_id=workspace_id, kind__in=precedents.SENDINGS).order_by("chain_id", "seq")
     for body in found.values_list("body", flat=True).iterator(_AT_ONCE):
         entry: dict[str, Any] = canonical.parse(bytes(body))
         told[entry["subject"]].append(entry)
     attempts = Counter(Attempt.objects.filter(workspace_id=workspace_id).values_list("call_id", flat=True))
     for call in Call.objects.filter(workspace_id=workspace_id).order_by("created_at").iterator(_AT_ONCE):
         about = told[call.public_id]
-        for fault in witness.faults(call, attempts[call.pk], about):
+        for fault in precedents.disagreements(call, attempts[call.pk], about):
             yield f"{call.public_id} {fault}"
         became = [each["outcome"] for each in about if each["kind"] == "outcome.reported"][-1:]
         if (became == ["executed"]) is not (call.status == "executed"):

@@ -7,22 +7,28 @@ cannot, except as a whole, and that the anchors show. Where people let the call 
 from __future__ import annotations
 
 import logging
-from typing import Final
+from typing import Any, Final
 
 from django.db import connection
 
 from approvals.ledger import about, anchors, canonical, keys
 from approvals.ledger.verify import findings
-from runtime import checkpoints
+from runtime import calls, checkpoints
+from runtime.attempts import Attempt
 from runtime.calls import Call
 from runtime.definitions import Tool
 from runtime.leases import Lease
+from runtime.unknowns import AGAIN
 
 log = logging.getLogger(__name__)
 
+SENDINGS: Final = ("call.intended", "outcome.reported", "call.settled")
+"""The entries that say how often a call was sent, and what came of it."""
+
 
 def against(call: Call, chain: str) -> str | None:
-    """Why the ledger does not bear out that this call may be sent now; None if it does."""
+    """Why the ledger does not bear out that this call may be sent now; None if it does. Raises Unreadable where the
+    rows say otherwise of what was sent before: the run is parked then."""
     if call.approval and (wrong := findings(call.workspace_id, chain)):
         return f"The ledger of its run is not as it was written: {wrong[0]}"
     try:
@@ -31,7 +37,31 @@ def against(call: Call, chain: str) -> str | None:
         return str(fault)
     if not any(entry["kind"] in {"approval.opened", "call.ruled"} for entry in entries):
         return "No entry of this run's ledger says that it was proposed."
+    sent = [entry for entry in entries if entry["kind"] in SENDINGS]
+    for fault in disagreements(call, Attempt.objects.filter(call=call).count(), sent):
+        raise checkpoints.Unreadable(f"{call.public_id} {fault}")
+    if _settled(sent):
+        raise checkpoints.Unreadable(f"{call.public_id} is to be sent, and by the ledger it was settled.")
     return None
+
+
+def disagreements(call: Call, attempts: int, sent: list[dict[str, Any]]) -> list[str]:
+    """What of a call's rows does not agree with the entries about its sendings, oldest first, as ends of sentences."""
+    intended = [each for each in sent if each["kind"] == "call.intended"]
+    found = []
+    if call.key != calls.idempotency_key(call.run_id, call.step, call.idx):
+        found.append("has a key that is not its own.")
+    elif any(each["key"] != call.key for each in intended):
+        found.append("was sent under another key.")
+    if attempts != len(intended) or (call.attempt_id is None) is bool(intended):
+        found.append(f"has {attempts} attempts, and by the ledger {len(intended)}.")
+    return found
+
+
+def _settled(sent: list[dict[str, Any]]) -> bool:
+    """Whether the last word on a call is an outcome, and nobody chose to have it sent again since."""
+    last = [each for each in sent if each["kind"] != "call.intended"][-1:]
+    return bool(last and last[0].get("choice") != AGAIN)
 
 
 def in_force(tool: Tool) -> bool:

@@ -82,15 +82,6 @@ def kinds(workspace_id: UUID, chain: str, *, up_to: int) -> dict[str, int]:
     return dict(found.values_list("kind").annotate(models.Count("pk")))
 
 
-def about(workspace_id: UUID, chain: str, subject: str, kinds: Sequence[str]) -> list[dict[str, Any]]:
-    """A chain's entries of these kinds about one subject, in order."""
-    found = Entry.objects.filter(workspace_id=workspace_id, chain__name=chain, kind__in=list(kinds))
-    # The body is canonical JSON in bytes: so the database hands over only what speaks of the subject.
-    near = found.extra(where=["position(%s::bytea in body) > 0"], params=[subject.encode()]).order_by("seq")
-    told = [canonical.parse(bytes(body)) for body in near.values_list("body", flat=True)]
-    return [each for each in told if each.get("subject") == subject]
-
-
 def line(entry: Mapping[str, Any]) -> str:
     """An entry as one line of printable ASCII, whatever its texts hold: nothing in it can begin another line."""
     return json.dumps(entry, sort_keys=True).replace("\x7f", "\\u007f")
