@@ -38,6 +38,8 @@ def against(call: Call, chain: str) -> str | None:
     if not any(entry["kind"] in {"approval.opened", "call.ruled"} for entry in entries):
         return "No entry of this run's ledger says that it was proposed."
     sent = [entry for entry in entries if entry["kind"] in SENDINGS]
+    if Call.objects.values_list("attempt_id", flat=True).get(pk=call.pk) != call.attempt_id:
+        return None  # somebody else took it meanwhile, and the statement that takes it will say so
     for fault in disagreements(call, Attempt.objects.filter(call=call).count(), sent):
         raise checkpoints.Unreadable(f"{call.public_id} {fault}")
     if _settled(sent):

@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
-from runtime import budgets
-
 
 @dataclass(frozen=True)
 class ProposedCall:
@@ -136,6 +134,8 @@ def check(step: Any) -> Step:
 
 
 def _check_estimate(call: ProposedCall) -> None:
+    from runtime import budgets  # rows, of which an agent's own module need not know
+
     try:
         budgets.amounts(call.estimate)
     except ValueError as fault:
