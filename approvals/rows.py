@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from functools import cache, partial
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 from uuid import UUID
 
@@ -223,7 +223,19 @@ def publish(workspace_id: UUID, row_id: str) -> None:
         if row_id in scope.published:
             return
         scope.published.add(row_id)
-    transaction.on_commit(partial(_send_news, workspace_id, row_id), robust=True)
+    after_commit(_send_news, workspace_id, row_id)
+
+
+def after_commit(function: Callable[..., object], *args: Any) -> None:
+    """Call the function once the open transaction is committed, at once where there is none. What it raises is logged
+    and stops nobody."""
+
+    def called() -> None:
+        function(*args)
+
+    # Django names a failed hook by its __qualname__. A partial has none: the failure of the one would raise, and keep
+    # the others from being called.
+    transaction.on_commit(called, robust=True)
 
 
 def _send_news(workspace_id: UUID, row_id: str) -> None:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import logging
-from functools import cache, partial
+from functools import cache
 from typing import Final
 from uuid import UUID
 
 import redis
 from django.conf import settings
-from django.db import transaction
 from kombu.exceptions import OperationalError
 
+from approvals import rows
 from runtime.celery import app
 
 QUEUE: Final = "runs"
@@ -32,7 +32,7 @@ def hint(workspace_id: UUID, run_id: UUID) -> bool:
 
 def hint_on_commit(workspace_id: UUID, run_id: UUID) -> None:
     """The same once the open transaction is committed; at once where there is none."""
-    transaction.on_commit(partial(hint, workspace_id, run_id), robust=True)
+    rows.after_commit(hint, workspace_id, run_id)
 
 
 _postponed: Final[set[tuple[UUID, UUID]]] = set()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -107,3 +108,15 @@ def test_a_row_names_itself(cast: Cast) -> None:
     approval = ask(cast, refund())
     assert approval.public_id == f"apr_{approval.pk.hex}"
     assert isinstance(approval.pk, UUID)
+
+
+def test_news_that_cannot_be_sent_stop_no_other_hook(
+    cast: Cast, settings: Any, django_capture_on_commit_callbacks: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    """AP-U16: with the broker away a decision was committed, answered with an error, and its run not hinted."""
+    settings.REDIS_URL = "redis://127.0.0.1:1/0"
+    called: list[int] = []
+    with django_capture_on_commit_callbacks(execute=True), rows.within(cast.northwind):
+        rows.publish(cast.northwind.pk, "apr_1")
+        rows.after_commit(called.append, 1)
+    assert called == [1] and "on_commit" in caplog.text
