@@ -97,7 +97,7 @@ class Bundle:
     def is_over(self) -> bool:
         """Whether its run has ended, or waits for somebody to say what became of a call."""
         if self.run is None:
-            return False
+            return bool(self.problem)
         stubbornly(self.run.refresh_from_db)
         return self.run.status in ENDS or self.is_in_doubt()
 

@@ -85,7 +85,7 @@ class Refund:
     def is_over(self) -> bool:
         """Whether its run has come to an end, or waits for an operator to say what happened."""
         if self.run is None:
-            return False
+            return bool(self.problem)
         run = self.run
         stubbornly(run.refresh_from_db)
         return run.status in ENDS or self.is_in_doubt()
