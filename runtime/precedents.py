@@ -40,8 +40,8 @@ def against(call: Call, chain: str) -> str | None:
     sent = [entry for entry in entries if entry["kind"] in SENDINGS]
     if Call.objects.values_list("attempt_id", flat=True).get(pk=call.pk) != call.attempt_id:
         return None  # somebody else took it meanwhile, and the statement that takes it will say so
-    for fault in disagreements(call, Attempt.objects.filter(call=call).count(), sent):
-        raise checkpoints.Unreadable(f"{call.public_id} {fault}")
+    for difference in disagreements(call, Attempt.objects.filter(call=call).count(), sent):
+        raise checkpoints.Unreadable(f"{call.public_id} {difference}")
     if _settled(sent):
         raise checkpoints.Unreadable(f"{call.public_id} is to be sent, and by the ledger it was settled.")
     return None

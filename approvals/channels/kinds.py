@@ -84,19 +84,19 @@ BUDGET: Final = Kind(
     shown="What it has and what it may spend",
     approve="Raise the cap",
     approve_does="The run goes on under this cap.",
-    reject="End the run",
-    reject_does="With a no, the run ends.",
+    reject="Keep the cap",
+    reject_does="With a no, what needed more is refused, and the agent is told.",
     rejected="refused more",
-    after_no="The run goes no further.",
-    after_nobody="The run goes no further.",
+    after_no="What needed more was refused.",
+    after_nobody="What needed more was refused.",
 )
 OUTCOME: Final = Kind(
     name="Outcome",
     proposed="",
     shown="What was sent",
     after_no="It stays unknown.",
-    after_nobody="It stays unknown.",
-    unanswered="Nobody settled it in time",
+    after_nobody="It is asked again.",
+    unanswered="Nobody settled it in time, so it is asked again",
 )
 _KINDS: Final = {
     "call": CALL,
