@@ -40,13 +40,13 @@ COSTLY = [
 ]
 
 
-LIMIT = 15
-"""Seconds: far from what they take on any machine, and from what they took before there was a budget."""
+LIMIT = 3
+"""Seconds: a slow machine needs one for the costliest of these; the cheapest took 3.8 before there was a budget."""
 
 
 @pytest.mark.parametrize(("ids", "schema", "value", "rule"), COSTLY)
-def test_nothing_takes_for_ever(ids: str, schema: Any, value: Any, rule: str) -> None:
-    """JS-3: in processor time. The budget ends each about a second in; without it they take minutes, or never end."""
+def test_nothing_takes_long(ids: str, schema: Any, value: Any, rule: str) -> None:
+    """JS-3: counted in processor time, which a busy machine does not change much."""
     begin = time.process_time()
     faults = validate(schema, value)
     assert time.process_time() - begin < LIMIT, ids
