@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
-from django.db import connection
 
 from approvals import evidence, rows
 from approvals.decisions import Decision
@@ -14,22 +10,9 @@ from approvals.ledger import canonical, entries, verify
 from approvals.policies import Policy
 from approvals.revisions import current_revision
 from tests.cast import Cast, ask, refund, say
-from tests.throwaway import SERVERS
+from tests.tampering import Tamper
 
 pytestmark = pytest.mark.committed
-Tamper = Callable[..., None]
-
-
-@pytest.fixture
-def tamper(committed_db: str) -> Tamper:
-    """A statement by somebody with every power over the database and no key."""
-
-    def run(statement: str, *values: Any) -> None:
-        with SERVERS.postgres.connect(str(connection.settings_dict["NAME"])) as admin:
-            admin.execute(b"SET session_replication_role = replica")
-            admin.execute(statement.encode(), values)
-
-    return run
 
 
 @pytest.fixture

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.db import connection
 
 from approvals.ledger import anchors, sealing, verify
 from approvals.ledger.sealing import DataKey
@@ -14,21 +12,7 @@ from runtime import checkpoints, credentials, evidence, retention, sweeps
 from runtime.checkpoints import Checkpoint
 from runtime.runs import Run
 from tests.runtime.conftest import Desk, call
-from tests.throwaway import SERVERS
-
-Tamper = Callable[..., None]
-
-
-@pytest.fixture
-def tamper(committed_db: str) -> Tamper:
-    """A statement by somebody with every power over the database and no key."""
-
-    def run(statement: str, *values: Any) -> None:
-        with SERVERS.postgres.connect(str(connection.settings_dict["NAME"])) as admin:
-            admin.execute(b"SET session_replication_role = replica")
-            admin.execute(statement.encode(), values)
-
-    return run
+from tests.tampering import Tamper
 
 
 @pytest.fixture

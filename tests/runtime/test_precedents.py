@@ -2,32 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.db import connection
 
 from approvals import rows
 from approvals.ledger import anchors
 from runtime import precedents
 from tests.runtime import tooling
 from tests.runtime.conftest import Desk, call
-from tests.throwaway import SERVERS
-
-Tamper = Callable[..., None]
-
-
-@pytest.fixture
-def tamper(committed_db: str) -> Tamper:
-    """A statement by somebody with every power over the database and no key."""
-
-    def run(statement: str, *values: Any) -> None:
-        with SERVERS.postgres.connect(str(connection.settings_dict["NAME"])) as admin:
-            admin.execute(b"SET session_replication_role = replica")
-            admin.execute(statement.encode(), values)
-
-    return run
+from tests.tampering import Tamper
 
 
 def test_a_call_moved_to_another_run_is_not_sent(desk: Desk, tamper: Tamper) -> None:
