@@ -85,22 +85,27 @@ let before = null;
 let force = false;
 
 // A part that is fetched anew keeps the reader's place in it: the link that has the focus, the details that are open.
-let place = null;
+let focused = null;
+const opened = new Set();
 const changed = new Set();
 document.addEventListener('htmx:beforeSwap', (event) => {
   const part = event.detail.target;
-  const focused = part.contains(document.activeElement) ? document.activeElement.getAttribute('href') : null;
-  place = { focused, opened: [...part.querySelectorAll('details[id][open]')].map((details) => details.id) };
+  focused = part.contains(document.activeElement) ? document.activeElement.getAttribute('href') : null;
+  for (const details of part.querySelectorAll('details[id][open]')) opened.add(details.id);
+});
+document.addEventListener('htmx:afterSwap', () => {
+  // Before anything else can happen: a key pressed while nothing has the focus would start from the first row.
+  if (focused && document.activeElement === document.body) {
+    document.querySelector(`a[href="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
+  }
+  focused = null;
 });
 document.addEventListener('htmx:afterSettle', () => {
   // Only now: while it settles, htmx sets the attributes of elements with an id once more.
   for (const id of changed) document.getElementById(id)?.classList.add('fresh');
+  for (const id of opened) document.getElementById(id)?.setAttribute('open', '');
   changed.clear();
-  for (const id of place?.opened ?? []) document.getElementById(id)?.setAttribute('open', '');
-  if (place?.focused && document.activeElement === document.body) {
-    document.querySelector(`a[href="${CSS.escape(place.focused)}"]`)?.focus({ preventScroll: true });
-  }
-  place = null;
+  opened.clear();
 });
 
 // The inbox: new rows wait behind a button while a row has the focus, so that nothing moves under a hand.
