@@ -134,7 +134,7 @@ def list_approvals(
     request: HttpRequest,
     slug: str,
     status: Literal["pending", "approved", "answered", "rejected", "expired", "cancelled", "superseded"] | None = None,
-    run_id: str = "",
+    run_id: str | None = Query(None, min_length=1, description="Those of one run alone."),
     limit: int = Query(50, ge=1, description="At most 100."),
     cursor: str = "",
 ) -> Any:
@@ -150,7 +150,7 @@ def list_approvals(
         try:
             page, following = rows.newest(found, limit=min(limit, 100), cursor=cursor)
         except ValueError as fault:
-            return Status(422, refusal("invalid", str(fault), field="cursor"))
+            return Status(422, refusal("invalid", str(fault), field="cursor", rule="cursor"))
         return {"approvals": summaries(workspace, page), "next": following or None}
 
 
@@ -201,7 +201,7 @@ class DecisionIn(Schema):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     verdict: Literal["approve", "edit", "reject", "respond", "choose"]
-    revision: int
+    revision: int = Field(ge=1, description="The number of the revision that was read.")
     action_digest: str = Field(description="The action_digest of the revision that was read.")
     message: str = Field("", description="A comment. A rejection needs one: the agent is told it.")
     edited_action: Action | None = Field(None, description="For edit alone: the same tool, with all its arguments.")

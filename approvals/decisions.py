@@ -96,6 +96,8 @@ def _missed(approval: Approval, attempt: Attempt) -> Refused:
     yet."""
     if approval.status != Approval.Status.PENDING:
         return too_late(approval)
+    if attempt.revision > approval.revision:
+        return Refused("stale_revision", f"There is no such revision yet: {approval.revision} is the one to decide.")
     if approval.revision != attempt.revision:
         return Refused(
             "stale_revision", f"It was edited while you read: revision {approval.revision} is the one to decide."

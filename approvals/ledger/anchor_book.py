@@ -14,7 +14,7 @@ from typing import Any, Final
 from approvals.ledger import canonical
 
 NOTHING: Final = "0" * 64
-_LIMITS: Final = {"max_bytes": 1 << 30, "max_nodes": 1 << 30}
+_LIMITS: Final[dict[str, Any]] = {"max_bytes": 1 << 30, "max_nodes": 1 << 30}
 _MEMBERS: Final = {"v", "number", "at", "previous", "root", "count", "heads", "keys", "signatures"}
 
 

@@ -27,14 +27,20 @@ _STRING_ERRORS = {
 
 
 def parse(
-    data: bytes | str, *, max_bytes: int = MAX_BYTES, max_depth: int = MAX_DEPTH, max_nodes: int = MAX_NODES
+    data: bytes | str,
+    *,
+    max_bytes: int = MAX_BYTES,
+    max_depth: int = MAX_DEPTH,
+    max_nodes: int = MAX_NODES,
+    whole: bool = True,
 ) -> Any:
     """The one value that a JSON text stands for, made of dict, list, str, int, float, bool and None.
 
-    A whole number comes back as int up to 2**53 - 1, so 42.0, 42 and 4.2e1 are one value, and `encode` and `parse`
-    undo each other. Raises Unrepresentable for duplicate keys (also by escape), NaN, numbers that RFC 8785 would write
-    with another value, lone surrogates, U+0000, bytes that are no UTF-8, a byte order mark, text after the value, and
-    what exceeds a limit (bytes of UTF-8, levels, values).
+    A whole number comes back as int up to 2**53 - 1, so 42.0, 42 and 4.2e1 are one value, and `encode` and `parse` undo
+    each other; without ``whole``, one that is written with a point or an exponent stays a float, for whoever wants to
+    tell the two apart, and `encode` makes them one. Raises Unrepresentable for duplicate keys (also by escape), NaN,
+    numbers that RFC 8785 would write with another value, lone surrogates, U+0000, bytes that are no UTF-8, a byte order
+    mark, text after the value, and what exceeds a limit (bytes of UTF-8, levels, values).
     """
     size = len(data.encode("utf-8", "surrogatepass")) if isinstance(data, str) and len(data) <= max_bytes else len(data)
     if size > max_bytes:
@@ -42,16 +48,16 @@ def parse(
     # Bytes that are no UTF-8 become lone surrogates, so that the reader can say in which field they stand.
     text = data if isinstance(data, str) else bytes(data).decode("utf-8", "surrogateescape")
     try:
-        return _plain(text, max_depth, max_nodes)
+        return _plain(text, max_depth, max_nodes, whole)
     except (_Unusual, Refused, ValueError, RecursionError):
-        return _Reader(text, max_depth, max_nodes, isinstance(data, str)).read()
+        return _Reader(text, max_depth, max_nodes, isinstance(data, str), whole).read()
 
 
 class _Unusual(Exception):
     """A text that the quick reading leaves to the careful one."""
 
 
-def _plain(text: str, max_depth: int, max_nodes: int) -> Any:
+def _plain(text: str, max_depth: int, max_nodes: int, whole: bool) -> Any:
     """The value, read at the library's speed, of a text in which nothing can be wrong that the library would let pass.
 
     Without escapes by number and without surrogates no string can hold either; a value needs a comma or a bracket.
@@ -59,10 +65,15 @@ def _plain(text: str, max_depth: int, max_nodes: int) -> Any:
     brackets = text.count("[") + text.count("{")
     if "\\u" in text or SURROGATE.search(text) or brackets + text.count(",") >= max_nodes:
         raise _Unusual
-    value = json.loads(text, object_pairs_hook=_unique, parse_int=exact, parse_float=exact, parse_constant=_constant)
+    how: dict[str, Any] = {"parse_int": exact, "parse_float": exact if whole else _as_written}
+    value = json.loads(text, object_pairs_hook=_unique, parse_constant=_constant, **how)
     if brackets > max_depth and _deeper(value, max_depth):
         raise _Unusual
     return value
+
+
+def _as_written(token: str) -> int | float:
+    return exact(token) if token.lstrip("-").isdigit() else float(exact(token))
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -85,8 +96,8 @@ def _deeper(value: Any, levels: int) -> bool:
 class _Reader:
     """Reads one text without recursion: depth is a list of open containers, so no nesting can exhaust the stack."""
 
-    def __init__(self, text: str, max_depth: int, max_nodes: int, typed: bool) -> None:
-        self.text, self.at, self.typed = text, 0, typed
+    def __init__(self, text: str, max_depth: int, max_nodes: int, typed: bool, whole: bool) -> None:
+        self.text, self.at, self.typed, self.whole = text, 0, typed, whole
         self.max_depth, self.max_nodes, self.nodes = max_depth, max_nodes, 0
         self.open: list[dict[str, Any] | list[Any]] = []
         self.path: list[str | int] = []
@@ -186,7 +197,7 @@ class _Reader:
         if not found:
             raise self.refusal("syntax", "This is no JSON number.")
         try:
-            value = exact(found[0])
+            value = exact(found[0]) if self.whole else _as_written(found[0])
         except Refused as refused:
             raise self.refusal(refused.rule, refused.message) from None
         if _WORDLIKE.match(self.text, found.end()):

@@ -18,4 +18,5 @@ class StrictParser(Parser):
         """The value of the body. Raises Problem or Unrepresentable, with the place of the fault."""
         if request.content_type != "application/json":
             raise Problem(415, *CODES[415], field="Content-Type")
-        return canonical.parse(request.body)
+        # 1.0 is not an integer to those who read a body's members; as a value of arguments or state it is 1 again.
+        return canonical.parse(request.body, whole=False)

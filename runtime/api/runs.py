@@ -52,7 +52,7 @@ class RunIn(Schema):
 
     input: dict[str, Any] = Field(description="The run's state begins as `{input: …}`.")
     title: str = Field("", max_length=200, description="What it is about, shown to people.")
-    thread_id: str | None = Field(None, description="The conversation that it continues.")
+    thread_id: str | None = Field(None, min_length=1, description="The conversation that it continues.")
     budget: BudgetIn | None = Field(None, description="Caps that lower those of the agent's definition.")
 
 
@@ -66,15 +66,15 @@ class Withdrawal(Schema):
 
 @router.post(
     "/runs",
-    response={(200, 201): shapes.RunDetail, (400, 401, 404, 409, 413, 415, 422): shapes.Error},
+    response={(200, 201): shapes.RunDetail, (400, 401, 403, 404, 409, 413, 415, 422): shapes.Error},
     summary="Start a run",
     operation_id="start_run",
 )
 def start_run(
     request: Any,
     payload: RunIn,
-    idempotency_key: str = Header(
-        "", alias="Idempotency-Key", description="Sent again with the same body, it starts nothing and answers 200."
+    idempotency_key: str | None = Header(
+        None, alias="Idempotency-Key", description="Sent again with the same body, it starts nothing and answers 200."
     ),
 ) -> Any:
     """Accept a run: it is stored before this answers, and a worker takes it up.
@@ -85,7 +85,7 @@ def start_run(
     key = _start_key(caller, idempotency_key)
     caps = _caps(caller, payload.budget)
     known = Run.objects.filter(workspace_id=caller.workspace_id, start_key=key).exists() if key else False
-    thread = _thread(caller, payload.thread_id) if payload.thread_id else None
+    thread = _thread(caller, payload.thread_id) if payload.thread_id is not None else None
     try:
         run = runs.start(
             caller.workspace_id,
@@ -106,9 +106,9 @@ def start_run(
     return Status(200 if known else 201, shapes.run_detail(_run(caller, run.public_id)))
 
 
-def _start_key(caller: Caller, given: str) -> str | None:
+def _start_key(caller: Caller, given: str | None) -> str | None:
     """The key as it is stored: each agent has its own, so that none meets another's."""
-    if not given:
+    if given is None:
         return None
     if not KEY.fullmatch(given):
         told = "An Idempotency-Key is 1 to 120 visible ASCII characters."
@@ -164,7 +164,10 @@ def _thread(caller: Caller, thread_id: str) -> Thread:
 
 
 @router.get(
-    "/runs", response={200: shapes.RunPage, (401, 422): shapes.Error}, summary="List runs", operation_id="list_runs"
+    "/runs",
+    response={200: shapes.RunPage, (401, 403, 422): shapes.Error},
+    summary="List runs",
+    operation_id="list_runs",
 )
 def list_runs(
     request: Any,
@@ -186,7 +189,7 @@ def list_runs(
 
 @router.get(
     "/runs/{run_id}",
-    response={200: shapes.RunDetail, (401, 404): shapes.Error},
+    response={200: shapes.RunDetail, (401, 403, 404): shapes.Error},
     summary="Read a run",
     operation_id="read_run",
 )
@@ -197,7 +200,7 @@ def read_run(request: Any, run_id: str) -> Any:
 
 @router.get(
     "/runs/{run_id}/checkpoints",
-    response={200: shapes.CheckpointPage, (401, 404, 409, 422): shapes.Error},
+    response={200: shapes.CheckpointPage, (401, 403, 404, 409, 422): shapes.Error},
     summary="List a run's checkpoints",
     operation_id="list_checkpoints",
 )
@@ -217,7 +220,7 @@ def list_checkpoints(
 
 @router.get(
     "/runs/{run_id}/checkpoints/{number}",
-    response={200: shapes.CheckpointDetail, (401, 404, 409, 410, 422): shapes.Error},
+    response={200: shapes.CheckpointDetail, (401, 403, 404, 409, 410, 422): shapes.Error},
     summary="Read a checkpoint",
     operation_id="read_checkpoint",
 )
@@ -237,7 +240,7 @@ def read_checkpoint(request: Any, run_id: str, number: int = Path(..., ge=1, le=
 
 @router.get(
     "/runs/{run_id}/timeline",
-    response={200: shapes.Timeline, (401, 404): shapes.Error},
+    response={200: shapes.Timeline, (401, 403, 404): shapes.Error},
     summary="Read a run's timeline",
     operation_id="run_log",
 )
@@ -248,14 +251,14 @@ def run_log(request: Any, run_id: str) -> Any:
 
 @router.get(
     "/runs/{run_id}/events",
-    response={200: shapes.EventPage, (401, 404, 422): shapes.Error},
+    response={200: shapes.EventPage, (401, 403, 404, 422): shapes.Error},
     summary="Follow a run's events",
     operation_id="follow_run",
 )
 def follow_run(
     request: Any,
     run_id: str,
-    after: str = Query("", max_length=40, description="The `next` of an earlier page; the beginning if empty."),
+    after: str = Query("", description="The `next` of an earlier page; the beginning if empty."),
     limit: int = Query(100, ge=1, description=f"About so many, at most {events.MOST}."),
 ) -> Any:
     """What happened in a run behind a cursor, in an order that never changes. An empty page means: nothing new yet."""
@@ -269,7 +272,7 @@ def follow_run(
 
 @router.post(
     "/runs/{run_id}/withdraw",
-    response={200: shapes.RunDetail, (400, 401, 404, 409, 415, 422): shapes.Error},
+    response={200: shapes.RunDetail, (400, 401, 403, 404, 409, 415, 422): shapes.Error},
     summary="Withdraw a run",
     operation_id="withdraw_run",
 )
@@ -293,7 +296,7 @@ class Me(Schema):
     workspace_name: str
 
 
-@router.get("/me", response={200: Me, 401: shapes.Error}, summary="Ask who this is", operation_id="who_am_i")
+@router.get("/me", response={200: Me, (401, 403): shapes.Error}, summary="Ask who this is", operation_id="who_am_i")
 def who_am_i(request: Any) -> Any:
     """Which agent the credential is of, and the workspace whose name stands in the paths of approvals."""
     caller: Caller = request.auth

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from functools import partial
 from typing import Any
 
 import pytest
@@ -154,12 +155,21 @@ def test_both_ways_of_reading_agree(value: Any, at: int, inserted: str) -> None:
     """BD-11: the quick reading takes nothing that the careful one refuses, and gives the same value."""
     text = json.dumps(value, ensure_ascii=False)
     text = text[: at % (len(text) + 1)] + inserted + text[at % (len(text) + 1) :]
-    careful, quick = _outcome(lambda: _carefully(text)), _outcome(lambda: reading._plain(text, 64, 1_000))
-    assert quick in (None, careful)
+    for whole in (True, False):
+        careful = _outcome(partial(_carefully, text, whole))
+        assert _outcome(partial(reading._plain, text, 64, 1_000, whole)) in (None, careful)
 
 
-def _carefully(text: str) -> Any:
-    return reading._Reader(text, 64, 1_000, True).read()
+def test_a_whole_number_with_a_point_can_be_told_from_an_integer() -> None:
+    """And both are written alike again."""
+    text = '{"a": 1.0, "b": 1, "c": 2e0, "d": -0.0, "\\u0065": 3.0}'
+    read = parse(text, whole=False)
+    assert [type(each).__name__ for each in read.values()] == ["float", "int", "float", "float", "float"]
+    assert encode(read) == encode(parse(text))
+
+
+def _carefully(text: str, whole: bool) -> Any:
+    return reading._Reader(text, 64, 1_000, True, whole).read()
 
 
 def _outcome(read: Any) -> str | None:

@@ -121,6 +121,9 @@ def test_who_comes_too_late_is_told_who_decided(dana: Api, held: Held, desk: Des
         ({"verdict": None}, (422, "invalid", "/verdict")),  # AP-V11
         ({"revision": "1"}, (422, "invalid", "/revision")),
         ({"revision": True}, (422, "invalid", "/revision")),
+        ({"revision": 1.0}, (422, "invalid", "/revision")),
+        ({"revision": 0}, (422, "invalid", "/revision")),
+        ({"revision": -1}, (422, "invalid", "/revision")),
     ],
 )
 def test_a_verdict_on_something_else_changes_nothing(
@@ -130,6 +133,12 @@ def test_a_verdict_on_something_else_changes_nothing(
     approval = held()
     assert fault(dana.post(path_of(approval, "/decisions"), verdict(approval) | change)) == expected
     assert not Decision.objects.exists()
+
+
+def test_only_an_edit_is_told_as_an_edit(dana: Api, held: Held, desk: Desk) -> None:
+    """A revision that never was is not called one that was edited while somebody read."""
+    answer = _decide(dana, held(), revision=7).json()["error"]
+    assert answer["message"] == "There is no such revision yet: 1 is the one to decide."
 
 
 def test_a_number_too_large_for_the_column_is_no_fault_of_ours(dana: Api, held: Held, desk: Desk) -> None:

@@ -56,7 +56,7 @@ def test_a_key_is_bound_to_its_thread_and_its_person_too(place: Desk, agent: Api
     assert fault(nobody.post("/runs", BODY | {"thread_id": thread}, Idempotency_Key="k"))[:2] == (409, "key_reused")
 
 
-@pytest.mark.parametrize("key", ["k" * 121, "a b", "caf\u00e9"])
+@pytest.mark.parametrize("key", ["", "k" * 121, "a b", "caf\u00e9"])
 def test_a_key_that_is_none_is_refused(agent: Api, key: str) -> None:
     assert fault(agent.post("/runs", BODY, Idempotency_Key=key)) == (422, "invalid", "Idempotency-Key")
 
@@ -67,6 +67,15 @@ def test_a_thread_is_continued_by_its_own_agent(desk: Desk, agent: Api) -> None:
     assert second["thread_id"] == first["thread_id"]
     stranger = fault(agent.post("/runs", BODY | {"thread_id": "thr_" + "0" * 32}))
     assert stranger == (404, "not_found", "/thread_id")
+    assert fault(agent.post("/runs", BODY | {"thread_id": ""})) == (422, "invalid", "/thread_id")
+
+
+def test_a_number_with_a_point_is_no_integer_of_ours_and_one_value_in_the_input(agent: Api) -> None:
+    """A cap of 5.0 is refused; what the agent is given is read like any arguments."""
+    assert fault(agent.post("/runs", BODY | {"budget": {"steps": 5.0}})) == (422, "invalid", "/budget/steps")
+    first = agent.post("/runs", {"input": {"n": 1.0, "m": 1.5, "z": -0.0}}, Idempotency_Key="k").json()["run_id"]
+    again = agent.post("/runs", {"input": {"n": 1, "m": 1.5, "z": 0}}, Idempotency_Key="k")
+    assert (again.status_code, again.json()["run_id"]) == (200, first)
 
 
 def test_a_withdrawn_run_ends_with_what_it_asked(desk: Desk, agent: Api) -> None:
@@ -150,6 +159,23 @@ def test_pages_are_followed_by_their_cursor(agent: Api) -> None:
 )
 def test_a_page_that_cannot_be_is_refused_by_name(agent: Api, query: dict[str, Any], field: str) -> None:
     assert fault(agent.get("/runs", **query)) == (422, "invalid", field)
+
+
+@pytest.mark.parametrize("cursor", ["x", "0-0-0", "0" * 5000, "\x00"])
+def test_a_cursor_that_is_none_is_refused_alike_everywhere(agent: Api, cursor: str) -> None:
+    """IN-M18: the same status, code and rule, at the name of the parameter, wherever there are pages."""
+    run = agent.post("/runs", BODY).json()["run_id"]
+    wrong = {"/runs": "cursor", "/workspaces/northwind/approvals": "cursor", f"/runs/{run}/events": "after"}
+    for path, name in wrong.items():
+        answer = agent.get(path, **{name: cursor})
+        assert (*fault(answer), answer.json()["error"]["rule"]) == (422, "invalid", name, "cursor")
+
+
+def test_a_person_is_told_that_runs_are_read_by_agents(dana: Api) -> None:
+    """Who has signed in is not told to sign in."""
+    answer = dana.get("/runs")
+    assert fault(answer) == (403, "agents_only", "Authorization")
+    assert "Sign in" not in answer.json()["error"]["message"]
 
 
 def test_another_agents_runs_are_not_there(place: Desk, agent: Api) -> None:
