@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec
+from urllib.parse import unquote_to_bytes
 
+from asgiref.sync import iscoroutinefunction
 from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import BadRequest
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.utils.decorators import sync_and_async_middleware
 from django.views.decorators.cache import never_cache
 
 from approvals import people, rows
@@ -54,6 +58,40 @@ def own_site(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpRespons
         return view(request, *args, **kwargs)
 
     return enter
+
+
+@sync_and_async_middleware
+def legible(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], object]:
+    """Middleware: refuse a form whose bytes are no UTF-8, where Django would put other characters for them: nobody's
+    words are changed. No browser sends such a form."""
+    if iscoroutinefunction(get_response):
+
+        async def asynchronous(request: HttpRequest) -> HttpResponseBase:
+            _check_legible(request)
+            answer: HttpResponseBase = await get_response(request)
+            return answer
+
+        return asynchronous
+
+    def synchronous(request: HttpRequest) -> HttpResponseBase:
+        _check_legible(request)
+        return get_response(request)
+
+    return synchronous
+
+
+def _check_legible(request: HttpRequest) -> None:
+    """Raises BadRequest."""
+    kinds = {"application/x-www-form-urlencoded": unquote_to_bytes, "multipart/form-data": bytes}
+    if request.method != "POST" or request.content_type not in kinds:
+        return
+    told = (request.content_params or {}).get("charset", "utf-8")
+    try:
+        kinds[request.content_type](request.body).decode()
+    except UnicodeDecodeError:
+        told = "none"
+    if told.lower() not in {"utf-8", "utf8"}:
+        raise BadRequest("A form is sent as UTF-8.")
 
 
 def approval_of(visit: Visit, public_id: str) -> Approval:

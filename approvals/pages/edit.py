@@ -20,7 +20,7 @@ from approvals.ledger.sealing import Tampered
 from approvals.pages import review
 from approvals.pages.cards import args_in, tool_of
 from approvals.pages.door import Visit, approval_of, member
-from approvals.pages.review import revision_of
+from approvals.pages.review import OF_THE_COMMENT, digest_of, revision_of, written
 from approvals.pages.told import Told
 from approvals.revisions import Revision
 from approvals.rulings import Forged
@@ -50,7 +50,7 @@ def _post(request: Visit, approval: Approval) -> HttpResponse:
         asked = Told(request.workspace, approval, request.user)
         edited = _read(request, asked)
         if edited is None or not asked.may_edit:
-            return review.answered(request, approval, _why_not(asked), comment=request.POST.get("message", ""))
+            return review.answered(request, approval, _why_not(asked), comment=written(request, "message"))
         if not edited.saves:
             return _page(request, asked, edited, status=422 if edited.faults and edited.wants == "save" else 200)
     return _save(request, approval, edited)
@@ -75,14 +75,14 @@ def _read(request: Visit, asked: Told) -> Edited | None:
 
 
 def _save(request: Visit, approval: Approval, edited: Edited) -> HttpResponse:
-    message = request.POST.get("message", "")
+    message = written(request, "message")
     answer = decisions.decide(
         request.workspace.pk,
         approval.pk,
         by=request.user,
         verdict="edit",
         revision=revision_of(request),
-        digest=request.POST.get("digest", ""),
+        digest=digest_of(request),
         via="web",
         message=message,
         edited=canonical.encode(edited.value),
@@ -110,7 +110,8 @@ def _page(
         "review": asked,
         "mode": mode,
         "modes": MODES,
-        "message": request.POST.get("message", ""),
+        "message": written(request, "message"),
+        "message_fault": refused.message if refused and refused.code in OF_THE_COMMENT else "",
         "refused": refused,
         "changes": edited.changes if edited else [],
         "lines": edited.lines if edited else (),

@@ -31,8 +31,11 @@ PLACE_MOST = 200
 """The position in the inbox is told up to here."""
 
 STATUS = {"not_found": 404, "not_allowed": 403, "self_review": 403, "editor_cannot_approve": 403, "needs_message": 422}
-STATUS |= {"invalid_response": 422, "unknown_choice": 422}
+STATUS |= {"invalid_response": 422, "unknown_choice": 422, "message_too_long": 422, "message_not_text": 422}
 """The HTTP status of a refused verdict, 409 for all others: the approval is no longer as the form had it."""
+
+OF_THE_COMMENT = {"needs_message", "message_too_long", "message_not_text"}
+"""Refusals of what was written beside the verdict: they are shown at its field."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,7 @@ def decision(request: Visit, approval_id: str) -> HttpResponse:
     """Take a verdict. The form names revision and digest; if they are no longer those, nothing is decided and the
     change is shown, with the comment kept."""
     approval = approval_of(request, approval_id)
-    comment, verdict = request.POST.get("comment", ""), request.POST.get("verdict", "")
+    comment, verdict = written(request, "comment"), request.POST.get("verdict", "")
     form = response.read(request.POST.dict(), approval.response_schema, _label(approval))
     answer = _decide(request, approval, verdict, comment, form) if verdict != "show" else _overtaken()
     if isinstance(answer, Decided) or _said_already(request, approval, answer, verdict):
@@ -97,7 +100,7 @@ def _decide(request: Visit, approval: Approval, verdict: str, comment: str, form
         by=request.user,
         verdict=verdict,
         revision=revision_of(request),
-        digest=request.POST.get("digest", ""),
+        digest=digest_of(request),
         via="web",
         message=comment,
         response=canonical.encode(form.value) if verdict == "respond" else None,
@@ -115,13 +118,22 @@ def revision_of(request: Visit) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else 0
 
 
+def digest_of(request: Visit) -> str:
+    """The digest that the form was made for; nothing where it names none."""
+    text = request.POST.get("digest", "")
+    return text if decisions.DIGEST.fullmatch(text) else ""
+
+
+def written(request: Visit, name: str) -> str:
+    """What stands in a field of several lines; a browser sends two characters for each end of a line."""
+    return request.POST.get(name, "").replace("\r\n", "\n")
+
+
 def _said_already(request: Visit, approval: Approval, answer: Refused, verdict: str) -> bool:
     """Whether the reader said just this before: a double click or a re-sent form changes nothing and is no error."""
     if answer.code not in {"already_voted", "too_late"}:
         return False
-    own = approval.decisions.filter(
-        person=request.user, revision=revision_of(request), digest=request.POST.get("digest", "")
-    )
+    own = approval.decisions.filter(person=request.user, revision=revision_of(request), digest=digest_of(request))
     return own.filter(verdict=verdict).exists()
 
 
@@ -130,7 +142,7 @@ def _notice(approval: Approval, answer: Refused) -> Notice:
         editor = approval.revisions.select_related("editor").get(number=approval.revision).editor
         lead = f"{editor.first_name} changed this while you were reading." if editor else "This is not what you saw."
         return Notice("Nothing was decided and your comment is kept. The changes are marked; now decide.", lead)
-    if answer.code == "needs_message":
+    if answer.code in OF_THE_COMMENT:
         return Notice(answer.message, tone="bad", field="comment")
     if answer.code in {"invalid_response", "unknown_choice"}:
         return Notice(answer.message, tone="bad", field="answer")

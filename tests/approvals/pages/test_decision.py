@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
+from django.test.client import encode_multipart
 
 from approvals.approvals import Approval
+from approvals.decisions import message_of
 from tests.approvals.pages.conftest import Reads, at, form_of
 from tests.cast import Cast, ask, refund, say
 
@@ -32,6 +35,47 @@ def test_a_no_needs_a_reason_and_keeps_the_page(cast: Cast, reads: Reads) -> Non
     html = answer.content.decode()
     assert answer.status_code == 422 and "Say why" in html and 'aria-invalid="true"' in html
     assert post(reads, cast.dana, approval, verdict="reject", comment="No.").status_code == 302
+
+
+@pytest.mark.parametrize(("comment", "told"), [("x" * 4001, "at most 4000"), ("two\x00parts", "cannot hold U+0000")])
+@pytest.mark.parametrize("verdict", ["approve", "reject"])
+def test_a_comment_that_cannot_be_is_refused_at_its_field(
+    cast: Cast, reads: Reads, verdict: str, comment: str, told: str
+) -> None:
+    """The same answer as the API's; what was typed stays."""
+    approval = ask(cast, refund())
+    answer = post(reads, cast.dana, approval, verdict=verdict, comment=comment)
+    html = answer.content.decode()
+    assert answer.status_code == 422 and told in html and 'aria-describedby="comment-fault"' in html
+    assert f"{comment}</textarea>" in html and not approval.decisions.exists()
+
+
+def test_the_end_of_a_line_counts_as_one_character(cast: Cast, reads: Reads) -> None:
+    """A browser lets 4,000 characters through and sends two for each end of a line."""
+    approval = ask(cast, refund())
+    answer = post(reads, cast.dana, approval, verdict="reject", comment="No.\r\n" * 1000)
+    assert answer.status_code == 302
+    assert message_of(approval.decisions.get()) == ("No.\n" * 1000).strip()
+
+
+@pytest.mark.parametrize("kind", ["application/x-www-form-urlencoded", "multipart/form-data; boundary=b"])
+def test_a_form_that_is_no_text_decides_nothing(cast: Cast, reads: Reads, kind: str) -> None:
+    """Nobody's words are changed in silence: bytes that are no UTF-8 are refused, not replaced."""
+    approval = ask(cast, refund())
+    fields = form_of(approval, verdict="reject", comment="caf\u00e9")
+    body = urlencode(fields, encoding="latin-1").encode()
+    if kind.startswith("multipart"):
+        body = encode_multipart("b", fields).decode().encode("latin-1")
+    answer = reads(cast.dana).generic("POST", at(approval, "/decision"), body, kind)
+    assert answer.status_code == 400 and "Nothing was decided" in answer.content.decode()
+    assert not approval.decisions.exists()
+
+
+def test_a_digest_that_is_none_is_no_fault_of_ours(cast: Cast, reads: Reads) -> None:
+    """Also when the approval is settled already."""
+    approval = ask(cast, refund())
+    say(approval, cast.priya, "approve")
+    assert post(reads, cast.dana, approval, verdict="approve", digest="\x00").status_code == 409
 
 
 @pytest.mark.parametrize("verdict", ["", "APPROVE", "approve ", "yes", "edit", "show", "null"])

@@ -76,6 +76,15 @@ def test_a_field_that_the_rule_keeps_is_refused_at_its_line(cast: Cast, reads: R
     assert "keeps this field as proposed" in reads(cast.dana).get(at(approval, "/edit")).content.decode()
 
 
+def test_a_comment_that_is_too_long_is_refused_at_its_field(cast: Cast, reads: Reads) -> None:
+    """Neither it nor the edit is lost."""
+    approval = ask(cast, refund(142_000))
+    answer = save(reads, cast.dana, approval, json.dumps(refund(124_000)), message="x" * 4001)
+    html = answer.content.decode()
+    assert answer.status_code == 422 and 'aria-describedby="message-fault"' in html and "at most 4000" in html
+    assert "x" * 4001 in html and "124000" in html and approval.revision == 1
+
+
 def test_an_edit_that_policy_refuses_can_be_mended_here(cast: Cast, reads: Reads) -> None:
     from approvals import policies
     from tests.cast import POLICY
