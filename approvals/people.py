@@ -197,6 +197,12 @@ def seats_of(person: Person, workspace_id: UUID) -> set[str]:
     return teams_decided_by(person, workspace_id) | operated
 
 
+def team_names(workspace_id: UUID, slugs: Iterable[str]) -> dict[str, str]:
+    """The names of the workspace's teams of these slugs, in one query."""
+    found = Team.objects.filter(workspace_id=workspace_id, slug__in=list(slugs))
+    return dict(found.values_list("slug", "name"))
+
+
 def names(keys: set[UUID]) -> dict[UUID, str]:
     """The names of these people, in one query."""
     return dict(Person.objects.filter(pk__in=keys).values_list("pk", "name"))

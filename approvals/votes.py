@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -67,10 +68,12 @@ class Ballot:
             out.add(self.revision.editor_id)
         return {key for key in out if key}
 
-    @property
+    @cached_property
     def deciders(self) -> str:
-        """Who decides, in words."""
-        return " and ".join(sorted({seat_named(need["team"], self.approval.agent) for need in self.rule["approvals"]}))
+        """Who decides, in words; the teams' names are asked for when somebody is refused, and never else."""
+        seats = set(policies.seats(self.rule))
+        teams = people.team_names(self.approval.workspace_id, seats)
+        return " and ".join(sorted(seat_named(seat, self.approval.agent, teams) for seat in seats))
 
     @property
     def needed(self) -> int:
@@ -181,9 +184,9 @@ def _main_verdict(rule: dict[str, Any]) -> str:
     return next((word for word in ("approve", "choose", "respond") if word in rule["allowed_decisions"]), "approve")
 
 
-def seat_named(seat: str, agent: str, teams: Mapping[str, str] | None = None) -> str:
+def seat_named(seat: str, agent: str, teams: Mapping[str, str]) -> str:
     """The words for whoever may take a seat: a team by its name, or those who may operate the agent."""
-    return f"{agent}’s operators" if people.is_operators(seat) else (teams or {}).get(seat, seat)
+    return f"{agent}’s operators" if people.is_operators(seat) else teams.get(seat, seat)
 
 
 def too_late(approval: Approval) -> Refused:

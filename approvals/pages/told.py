@@ -10,6 +10,7 @@ from typing import Any
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from approvals import people
 from approvals.channels import card as words
 from approvals.channels import kinds
 from approvals.decisions import Decision
@@ -18,7 +19,6 @@ from approvals.pages import story
 from approvals.pages.asked import Asked
 from approvals.pages.entries import AGREEING
 from approvals.pages.tags import moment
-from approvals.people import Team
 from approvals.votes import seat_named
 
 
@@ -135,9 +135,7 @@ class Told(Asked):
 
     @cached_property
     def team_names(self) -> dict[str, str]:
-        known = dict(
-            Team.objects.filter(workspace=self.workspace, slug__in=self.approval.teams).values_list("slug", "name")
-        )
+        known = people.team_names(self.workspace.pk, self.approval.teams)
         return {seat: seat_named(seat, self.approval.agent, known) for seat in self.approval.teams}
 
     def needs_of(self, rule: Mapping[str, Any]) -> str:

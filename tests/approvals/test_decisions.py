@@ -29,6 +29,15 @@ def test_one_yes_of_the_team_approves_and_tells_the_machine(cast: Cast, heard: l
     assert heard[0].digest == approvals.current_revision(approval).digest
 
 
+def test_who_may_not_decide_hears_the_name_of_the_team(cast: Cast) -> None:
+    """Its name as people know it, not the word that policy has for it."""
+    people.Team.objects.update(name="Finance and Treasury")
+    approval = ask(cast, refund())
+    answer = say(approval, cast.omar, "approve")
+    assert isinstance(answer, Refused) and answer.message == "Only Finance and Treasury may decide this."
+    assert votes.standing(approval, cast.omar).reason == answer.message
+
+
 def test_a_second_yes_hears_who_was_first_and_when(cast: Cast) -> None:
     """DS-1, CH-B136: the loser of a race is told who decided."""
     approval = ask(cast, refund())
