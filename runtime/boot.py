@@ -36,8 +36,8 @@ class Stopped(Exception):
 class Boot:
     """One run of `bin/up`, holding what it started."""
 
-    def __init__(self, home: Home) -> None:
-        self.home = home
+    def __init__(self, home: Home, *, away: bool = False) -> None:
+        self.home, self.away = home, away
         self.asked = threading.Event()
         self.watching = False
         self.servers: Servers | None = None
@@ -122,7 +122,8 @@ class Boot:
                 raise CannotStart(f"Placet does not get well: {said}. See {self.home.log}.")
             notes.append(", ".join(stack.children))
         self.home.tell(pid=os.getpid(), url=stack.url, text=text)
-        greet(stack.url, text)
+        if not self.away:
+            greet(stack.url, text, ending="Ctrl-C" if sys.stdout.isatty() else "bin/down")
 
     def watch(self) -> None:
         self.watching = True
@@ -160,10 +161,9 @@ def heard(running: subprocess.Popen[str], word: str) -> str:
     return str(json.loads(line)[word])
 
 
-def greet(url: str, text: str) -> None:
-    """Where to go, who is there, what to try."""
-    ending = "Ctrl-C stops it" if sys.stdout.isatty() else "bin/down stops it"
-    for line in ("", url, "", *text.rstrip().splitlines(), "", f"{ending}; nothing is lost.", ""):
+def greet(url: str, text: str, *, ending: str) -> None:
+    """Where to go, who is there, what to try. It names passwords, so it is for a terminal and never for a log."""
+    for line in ("", url, "", *text.rstrip().splitlines(), "", f"{ending} stops it; nothing is lost.", ""):
         say(line)
 
 
@@ -172,7 +172,7 @@ def detach(home: Home) -> int:
     log = home.log / "up.log"
     since = log.stat().st_size if log.exists() else 0
     with log.open("ab") as output:
-        argv = [sys.executable, "-m", "runtime.boot", "up"]
+        argv = [sys.executable, "-m", "runtime.boot", "up", "--away"]
         child = subprocess.Popen(
             argv, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True, cwd=BASE
         )
@@ -185,9 +185,18 @@ def detach(home: Home) -> int:
             return over
 
         until(settled, seconds=600, every=0.1)
-    if child.poll() is None and not is_healthy(home, child.pid):
+    if is_healthy(home, child.pid):
+        greet_again(home)
+    elif child.poll() is None:
         raise CannotStart(f"Placet (process {child.pid}) is not healthy after ten minutes; see {home.log}.")
     return child.returncode or 0
+
+
+def greet_again(home: Home) -> None:
+    """What the process that runs here has to say to who comes; nothing before it is healthy."""
+    facts = home.told()
+    if "url" in facts:
+        greet(facts["url"], facts["text"], ending="bin/down")
 
 
 def is_healthy(home: Home, pid: int) -> bool:
@@ -196,7 +205,7 @@ def is_healthy(home: Home, pid: int) -> bool:
     return told.get("pid") == pid and "url" in told
 
 
-def up(home: Home, *, reset: bool, away: bool) -> int:
+def up(home: Home, *, reset: bool, detached: bool, away: bool) -> int:
     """Start Placet in this folder. Raises CannotStart."""
     if reset:
         start_over(home)
@@ -205,15 +214,13 @@ def up(home: Home, *, reset: bool, away: bool) -> int:
             "bin/up is the demo. In production run what the Procfile says, with an environment of your own."
         )
     home.open()
-    if away and not home.is_locked():
+    if detached and not home.is_locked():
         return detach(home)
     if not home.lock():
-        facts = home.told()
-        say(f"Placet runs here already (process {facts.get('pid', 'unknown')}).")
-        if "url" in facts:
-            greet(facts["url"], facts["text"])
+        say(f"Placet runs here already (process {home.told().get('pid', 'unknown')}).")
+        greet_again(home)
         return 0
-    return Boot(home).run()
+    return Boot(home, away=away).run()
 
 
 def start_over(home: Home) -> None:
@@ -238,10 +245,11 @@ def main() -> int:
     )
     parser.add_argument("verb", choices=["up"], help=argparse.SUPPRESS)
     parser.add_argument("--detach", action="store_true", help="return when it is healthy; bin/down stops it")
+    parser.add_argument("--away", action="store_true", help=argparse.SUPPRESS)  # its words go to a log
     parser.add_argument("--reset", action="store_true", help="remove all data first")
     asked = parser.parse_args()
     try:
-        return up(here(), reset=asked.reset, away=asked.detach)
+        return up(here(), reset=asked.reset, detached=asked.detach, away=asked.away)
     except (CannotStart, BadEnvironment, ValueError) as error:
         say(str(error))
         return 1

@@ -10,13 +10,32 @@ import structlog
 from django.http import HttpRequest, HttpResponse
 from django_structlog.middlewares import RequestMiddleware
 
+from approvals.ledger import canonical
+
+UNCUT: Final = ("exception", "stack")
 QUIET: Final = ("httpx", "httpcore", "asyncio", "kombu", "amqp", "django.db")
 UNSAID: Final = ("/healthz",)  # asked every few seconds for ever
+LONGEST: Final = 500
+"""So many characters of a path, a name or a sentence are logged: a stranger does not choose how much is written."""
+
+
+def bounded(logger: Any, method: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
+    """Every text of an event cut to ``LONGEST`` characters, and on one line, but for tracebacks, which are ours."""
+    return {name: _cut(value) if name not in UNCUT else value for name, value in event.items()}
+
+
+def _cut(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    return canonical.plain(value[:LONGEST]) + ("…" if len(value) > LONGEST else "")
+
+
 SHARED: Final[list[structlog.typing.Processor]] = [
     structlog.contextvars.merge_contextvars,
     structlog.stdlib.add_log_level,
     structlog.stdlib.add_logger_name,
     structlog.processors.TimeStamper(fmt="iso", utc=True),
+    bounded,
     structlog.processors.StackInfoRenderer(),
 ]
 

@@ -69,6 +69,14 @@ class Place:
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/healthz", timeout=10) as response:
             return json.load(response)
 
+    def passwords(self) -> list[str]:
+        return list(json.loads((self.home / "demo.json").read_text())["people"].values())
+
+    def logged(self, *words: str) -> list[str]:
+        """Those of the words that stand in some log."""
+        logs = "".join(log.read_text(errors="replace") for log in (self.home / "log").iterdir())
+        return [word for word in words if word in logs]
+
     def keys(self) -> str:
         return (self.home / "keys.json").read_text()
 
@@ -91,12 +99,16 @@ ALL_WELL = {"database": "ok", "broker": "ok", "workers": "ok", "sweep": "ok"}
 
 
 def test_up_killed_up_again_down_and_over(place):
-    """Everything is killed outright; the next start goes on with the same data (AP-U1, DU-E12)."""
+    """Everything is killed outright; the next start goes on with the same data (AP-U1, DU-E12).
+
+    No log has a password.
+    """
     first = place.up()
     assert first.returncode == 0, first.stdout + first.stderr
     assert f"http://localhost:{place.port}" in first.stdout
     assert "dana@northwind.example" in first.stdout
     assert place.health() == ALL_WELL
+    assert any(word in first.stdout for word in place.passwords()) and not place.logged(*place.passwords())
     keys, runs = place.keys(), place.runs()
     assert runs > 0
 
