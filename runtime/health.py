@@ -41,6 +41,13 @@ def look() -> dict[str, str]:
         return _last[1]
 
 
+def doubt() -> None:
+    """Ask everything anew at the next question: a request has just met a database that did not answer."""
+    global _last
+    with _lock:
+        _last = (float("-inf"), {})
+
+
 def _database() -> dict[str, str]:
     """Asked on a connection of its own, so that a pool that is used up does not look like a database that is down."""
     kinds = {"runs": "workers", "sweep": "sweep"}

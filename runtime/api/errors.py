@@ -13,6 +13,7 @@ from ninja import NinjaAPI
 from ninja.errors import HttpError, ValidationError
 
 from approvals.ledger import canonical
+from runtime import health
 
 log = logging.getLogger(__name__)
 
@@ -98,6 +99,7 @@ def _cut_off(request: HttpRequest, fault: UnreadablePostError) -> HttpResponse:
 
 def _database(request: HttpRequest, fault: Exception) -> HttpResponse:
     log.error("the database did not answer a request: %s", type(fault).__name__)
+    health.doubt()
     return answer(503)
 
 

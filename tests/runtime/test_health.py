@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from datetime import timedelta
 
+import httpx
 import pytest
-from django.db import connections
+from django.conf import settings
+from django.db import OperationalError, connections
 from django.test import Client
 
 from approvals import rows
 from runtime import health
+from runtime.children import until
 from runtime.processes import Process
 from tests.throwaway import SERVERS
 
@@ -79,6 +83,39 @@ def test_a_flood_of_questions_asks_the_database_once_a_second(at_work, broker, m
     for _ in range(5):
         assert answer()[0] == 200
     assert len(asked) == 1
+
+
+@pytest.mark.parametrize("path", ["/w/northwind/", "/api/v1/me"])
+def test_a_request_that_met_an_outage_says_so_and_makes_it_look_again(db, broker, monkeypatch, path):
+    """Nobody is told that all is well by an answer from before; a page is a 503 too, and no 500."""
+
+    def away(*_: object) -> None:
+        raise OperationalError("server closed the connection: password=hunter2")
+
+    monkeypatch.setattr(health, "FRESH", 60.0)
+    monkeypatch.setattr(health, "_last", (time.monotonic(), {"database": "ok"}))
+    monkeypatch.setattr("runtime.credentials._caller", away)
+    monkeypatch.setattr("django.contrib.sessions.backends.db.SessionStore.load", away)
+    client = Client(headers={"Authorization": "Bearer plk_x"} if path.startswith("/api/") else {})
+    client.cookies[settings.SESSION_COOKIE_NAME] = "x" * 32
+    told = client.get(path)
+    assert (told.status_code, told["Retry-After"]) == (503, "2") and b"hunter2" not in told.content
+    assert answer()[1]["workers"] != "ok" and answer() == (503, health.look())
+
+
+def test_connections_that_broke_while_nobody_used_them_are_replaced(stack):
+    """The database was killed and is back; the pool's old connections fail nobody."""
+    stack.start("web")
+    assert until(lambda: stack.health().get("database") == "ok", seconds=60)
+    assert [_status(stack) for _ in range(3)] == [401] * 3
+    stack.kill("database")
+    stack.start("database")
+    assert [_status(stack) for _ in range(8)] == [401] * 8
+
+
+def _status(stack) -> int:
+    """What a request gets that asks the database whose credential it carries."""
+    return httpx.get(f"http://127.0.0.1:{stack.port}/api/v1/me", headers={"Authorization": "Bearer plk_x"}).status_code
 
 
 def test_it_is_only_read(db):

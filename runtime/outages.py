@@ -1,0 +1,39 @@
+"""A page that the database does not answer for: a 503 that says so and when to come again, and no fault of ours."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from asgiref.sync import iscoroutinefunction, markcoroutinefunction
+from django.db import InterfaceError, OperationalError
+from django.http import HttpRequest, HttpResponse
+from django.template.loader import get_template
+
+from runtime import health
+
+log = logging.getLogger(__name__)
+
+
+class Outages:
+    """Middleware. The pool gives out no connection that is broken; one that breaks while it is used ends up here."""
+
+    sync_capable = async_capable = True
+
+    def __init__(self, get_response: Callable[[HttpRequest], Any]) -> None:
+        self.get_response = get_response
+        if iscoroutinefunction(get_response):
+            markcoroutinefunction(self)
+
+    def __call__(self, request: HttpRequest) -> Any:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, fault: Exception) -> HttpResponse | None:
+        if not isinstance(fault, OperationalError | InterfaceError):
+            return None
+        log.error("the database did not answer a request: %s", type(fault).__name__)
+        health.doubt()
+        # Without the request: what a page says of its reader would be asked of the database.
+        page = get_template("503.html").render()
+        return HttpResponse(page, status=503, headers={"Retry-After": "2", "Cache-Control": "no-store"})
