@@ -19,7 +19,7 @@ from django.conf import settings as configured
 from tests import databases, threads
 from tests.throwaway import SERVERS, clean
 
-pytest_plugins = ["tests.sites", "tests.browsers", "tests.stacks", "tests.cases", "tests.tampering"]
+pytest_plugins = ["tests.sites", "tests.browsers", "tests.stacks", "tests.cases", "tests.tampering", "tests.order"]
 
 # Generated examples are the same in every run, and a busy machine makes none of them fail.
 hypothesis.settings.register_profile(

@@ -34,24 +34,26 @@ def small(*names: str, seconds: float) -> list[dict[str, Any]]:
     return figures
 
 
+@pytest.mark.lasts(180)
 def test_every_process_may_be_killed_and_each_refund_is_paid_once() -> None:
     """AP-D3, AP-P6, AP-U1, RL-11: SIGKILL at every point and at random; one effect, nothing lost, all complete.
     DU-L21, DU-C4: also of parallel calls of every effect class, and no answer of a model is paid for twice.
     AP-U16: FLUSHALL while ten approvals wait for a worker; all run within two sweeps of its coming, once each.
     DU-E1: some are held, some decided and on their way, when the database restarts and every connection ends."""
-    (figures,) = small("kill", seconds=580)
+    (figures,) = small("kill", seconds=1200)
     assert figures["ok"] and figures["rounds"] == 20
     assert figures["duplicate_effects_keyed"] == figures["unfinished"] == figures["lost_decisions"] == 0
     assert figures["sends_without_decision"] == figures["repaid_model_calls"] == figures["offending"] == 0
 
 
+@pytest.mark.lasts(120)
 def test_the_other_campaigns_hold_in_small() -> None:
     """AP-D1, AP-D16, DS-1, AZ-4, AU-3: races over HTTP, then decide, step, cancel and expire on the same few runs.
     AP-E1, AP-E2, AP-E4, AP-E7, AP-E8, AP-E9, AP-X1, AP-X2: our own tools, in the shapes that published ones have.
     T31, DU-L31, DU-S6, DU-S12, AU-4, AU-5, IN-A4, IN-A6: rows changed past Placet; each caught, nothing sent.
     Whether the figures of the benchmarks are good is for a quiet machine to say."""
     names = ("decide", "idle", "race", "steps", "tools", "tamper")
-    decide, idle, race, steps, tools, tamper = small(*names, seconds=780)
+    decide, idle, race, steps, tools, tamper = small(*names, seconds=1200)
     assert decide["n"] == 5 and 0 < decide["p50_ms"] <= decide["p95_ms"] and decide["celery_p50_ms"] > 0
     assert idle["runs"] >= 5 and 0 < idle["rss_mb"] < 700 and idle["cpu_percent"] > 0
     assert steps["ours"]["steps_per_s"] > 0 and 0 < steps["ours"]["bytes_per_step"] <= 4000  # DU-L47
@@ -64,12 +66,13 @@ def test_the_other_campaigns_hold_in_small() -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.lasts(15)
 def test_an_interrupted_campaign_leaves_nothing_behind(number: signal.Signals, tmp_path: Path) -> None:
     with begun("prove", "race", tmp_path=tmp_path) as process:
-        assert until(lambda: len(children(process.pid)) >= 2, seconds=60)
+        assert until(lambda: len(children(process.pid)) >= 2, seconds=180)
         started = children(process.pid)
         process.send_signal(number)
-        assert process.wait(60) == 130
+        assert process.wait(120) == 130
     assert not [pid for pid in started if Path(f"/proc/{pid}").exists()]
     assert list(tmp_path.iterdir()) == []
 

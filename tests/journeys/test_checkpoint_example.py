@@ -37,6 +37,7 @@ TOLD = [
 
 
 @pytest.mark.committed
+@pytest.mark.lasts(35)
 def test_the_checkpoint_example_tells_the_whole_run(stack: Stack) -> None:
     """AP-P6, AP-U1: one refund of the edited amount, told by the run's own record and by the payments service."""
     stack.start()

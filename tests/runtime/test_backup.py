@@ -88,6 +88,7 @@ def test_what_happened_after_the_backup_is_listed(restored: tuple[Desk, Run], co
     assert len(said) == 2 and all("its tail was cut off" in sentence for sentence in said)
 
 
+@pytest.mark.lasts(25)
 def test_with_other_keys_nothing_is_read_and_nothing_starts(restored: tuple[Desk, Run], elsewhere: Postgres) -> None:
     """SC-2: what the words about lost keys say; each process ends with the sentence."""
     desk, run = restored

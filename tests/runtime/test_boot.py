@@ -98,6 +98,7 @@ def other_keys(keys: str) -> str:
 ALL_WELL = {"database": "ok", "broker": "ok", "workers": "ok", "sweep": "ok"}
 
 
+@pytest.mark.lasts(60)
 def test_up_killed_up_again_down_and_over(place):
     """Everything is killed outright; the next start goes on with the same data (AP-U1, DU-E12).
 
@@ -140,6 +141,7 @@ def test_up_killed_up_again_down_and_over(place):
     assert not (place.home / "servers.json").exists()
 
 
+@pytest.mark.lasts(20)
 def test_servers_that_the_environment_names_replace_the_embedded_ones(place, committed_db, broker):
     given = SERVERS.environment(committed_db)
     up = place.up(**given)

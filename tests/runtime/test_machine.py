@@ -212,6 +212,7 @@ def machine(desk: Desk) -> type[Machine]:
     return type("TheMachine", (Machine,), {"desk": desk})
 
 
+@pytest.mark.lasts(50)
 def test_whatever_happens_nothing_happens_twice_or_unasked_and_everything_ends(machine: type[Machine]) -> None:
     """AP-D1, AP-D3, AP-U1, AP-U2, DU-L1, DU-L21, DU-E7, DU-C4: the same examples every time; more with
     PLACET_EXAMPLES."""

@@ -139,6 +139,7 @@ def test_a_promise_that_cannot_be_kept_is_refused_when_the_tool_is_taken_in(
 
 def test_a_sibling_does_not_wait_for_a_call_that_does(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """DU-L21, DU-L20: and a decision that comes while the run sleeps is carried out at once."""
+    promising(desk, "free.unsafe", retry={"wait_seconds": 600})
     sends = Sends(monkeypatch, NOT_REACHED)
     run = desk.begin([call("free.unsafe", 1), call("free.unsafe", 2), call("asked.unsafe", 3)])
     assert [each.status for each in desk.calls(run)] == ["executing", "executed", "held"]

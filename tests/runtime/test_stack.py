@@ -90,6 +90,7 @@ signal.pause()
     assert until(lambda: not is_alive(child), seconds=10)
 
 
+@pytest.mark.lasts(25)
 def test_the_whole_of_placet_heals_after_every_kill(stack: Stack):
     """AP-U1, DU-E1: web, workers, sweep, broker and database are killed outright, one after the other."""
     stack.start()

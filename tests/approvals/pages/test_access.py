@@ -46,6 +46,7 @@ def states(cast: Cast) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.lasts(40)
 def test_axe_finds_nothing(cast: Cast, page_as: Any, scheme: Any) -> None:
     found = {}
     page = page_as(cast.priya, color_scheme=scheme, reduced_motion="reduce")
