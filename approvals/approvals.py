@@ -315,6 +315,7 @@ def report(workspace_id: UUID, chain: str, subject: str, outcome: str, *, note: 
     if outcome not in {Approval.Outcome.EXECUTED, Approval.Outcome.FAILED, Approval.Outcome.UNKNOWN}:
         raise ValueError(f"{outcome} is no outcome of a call.")
     body = {"subject": subject, "outcome": outcome, "checkpoint_mac": checkpoint_mac}
+    body["note_digest"] = canonical.sha256_hex(note.encode())
     found = (
         Approval.objects.filter(workspace_id=workspace_id, subject=subject, status="approved")
         .order_by("-created_at")

@@ -127,7 +127,8 @@ def form(workspace: Workspace, slug: str, name: str, *, by: str) -> Team:
     """The team of this slug, new if need be; inside an open `rows.within`."""
     team, new = Team.objects.get_or_create(workspace=workspace, slug=slug, defaults={"name": name})
     if new:
-        entries.append(workspace.pk, "workspace", "team.formed", {"team": team.public_id, "slug": slug}, by=by)
+        body = {"team": team.public_id, "slug": slug, "name": name}
+        entries.append(workspace.pk, "workspace", "team.formed", body, by=by)
     return team
 
 

@@ -9,15 +9,18 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
+from approvals import rows
 from approvals.approvals import Approval
 from approvals.decisions import Decision
-from approvals.ledger import canonical, keys
+from approvals.ledger import canonical, entries, keys
 from approvals.ledger.entries import Entry
+from approvals.people import Team, Workspace
 from approvals.policies import Policy
 from approvals.revisions import Revision
 from approvals.rulings import Forged, Ruling
 
 _AT_ONCE = 500
+_EMPTY = canonical.sha256_hex(b"")
 _ENDS = {f"approval.{status}" for status in Approval.Status.values} - {"approval.pending"}
 
 
@@ -31,6 +34,7 @@ def unproven(workspace_id: UUID) -> Iterator[str]:
     yield from _decisions(workspace_id, told)
     yield from _unsigned(Approval.objects.filter(workspace_id=workspace_id), Approval.holds)
     yield from _ends(workspace_id, told)
+    yield from _names(workspace_id)
 
 
 @dataclass
@@ -40,7 +44,7 @@ class _Told:
 
     opened: set[str] = field(default_factory=set)
     ended: dict[str, tuple[str, str]] = field(default_factory=dict)
-    became: dict[str, str] = field(default_factory=dict)
+    became: dict[str, dict[str, Any]] = field(default_factory=dict)
     decided: set[tuple[str, int, str, int]] = field(default_factory=set)
 
 
@@ -55,7 +59,7 @@ def _told(workspace_id: UUID) -> _Told:
         elif entry["kind"] == "decision.made":
             told.decided.add((entry["approval"], entry["revision"], entry["by"], entry["turn"]))
         elif entry["kind"] == "outcome.reported":
-            told.became[entry.get("approval", "")] = entry["outcome"]
+            told.became[entry.get("approval", "")] = entry
         else:
             told.ended[entry["approval"]] = (entry["kind"].removeprefix("approval."), entry["by"])
     return told
@@ -113,7 +117,7 @@ def _decisions(workspace_id: UUID, told: _Told) -> Iterator[str]:
 def _ends(workspace_id: UUID, told: _Told) -> Iterator[str]:
     found = Approval.objects.filter(workspace_id=workspace_id).order_by("created_at").select_related("decided_by")
     here = set()
-    for approval in found.only("pk", "status", "outcome", "decided_by__id").iterator(_AT_ONCE):
+    for approval in found.only("pk", "status", "outcome", "outcome_note", "decided_by__id").iterator(_AT_ONCE):
         here.add(approval.public_id)
         yield from _end(approval, told)
     for name in sorted(told.opened - here):
@@ -130,6 +134,30 @@ def _end(approval: Approval, told: _Told) -> Iterator[str]:
         yield f"{name} is {status}, and by the ledger it is {ended}."
     if approval.decided_by and approval.decided_by.public_id != by:
         yield f"{name} was ended by {approval.decided_by.public_id}, and by the ledger by {by or 'nobody'}."
-    became = told.became.get(name, "none")
-    if approval.outcome != became:
-        yield f"the call of {name} is {approval.outcome}, and by the ledger {became}."
+    became = told.became.get(name, {"outcome": "none"})
+    if approval.outcome != became["outcome"]:
+        yield f"the call of {name} is {approval.outcome}, and by the ledger {became['outcome']}."
+    if not _noted(approval, became):
+        yield f"what became of the call of {name} is told in other words than it was."
+
+
+def _noted(approval: Approval, became: dict[str, Any]) -> bool:
+    """Whether the note beside an outcome is the one that was reported. Entries of old do not say; erasing empties it
+    together with what the agent said."""
+    digest = became.get("note_digest", None if "at" in became else _EMPTY)
+    if digest in (None, canonical.sha256_hex(approval.outcome_note.encode())):
+        return True
+    return not approval.outcome_note and not approval.context
+
+
+def _names(workspace_id: UUID) -> Iterator[str]:
+    """The workspace and its teams under other names than the ledger gave them: a name tells people whom they ask."""
+    found: list[Workspace | Team] = [*Workspace.objects.filter(pk=workspace_id)]
+    found += Team.objects.filter(workspace_id=workspace_id).order_by("created_at")
+    here = {thing.public_id: thing for thing in found}
+    for entry in entries.read(workspace_id, "workspace", only=["workspace.founded", "team.formed"]):
+        thing = here.get(entry.get("team", rows.public_id(Workspace.PREFIX, workspace_id)))
+        if thing is None:
+            yield f"team {entry['slug']} was formed and is gone."
+        elif (thing.slug, thing.name) != (entry["slug"], entry.get("name", thing.name)):
+            yield f"{thing.public_id} is called {thing.name} ({thing.slug}), and by the ledger otherwise."

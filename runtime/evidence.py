@@ -68,12 +68,34 @@ def unproven(workspace_id: UUID) -> Iterator[str]:
 
 def _runs(workspace_id: UUID) -> Iterator[str]:
     found = Run.objects.filter(workspace_id=workspace_id).order_by("created_at")
-    for run in found.only("pk", "head_seq", "head_mac").iterator(_AT_ONCE):
+    started = _started(workspace_id)
+    for run in found.only("pk", "head_seq", "head_mac", "requester_id", "agent_id").iterator(_AT_ONCE):
+        yield from _beginning(run, started.get(run.public_id))
         try:
             checkpoints.verify_tail(run.pk, 0, head_seq=run.head_seq, head_mac=bytes(run.head_mac))
             _verify_bodies(run)
         except checkpoints.Unreadable as fault:
             yield f"{run.public_id}: {fault}"
+
+
+def _started(workspace_id: UUID) -> dict[str, dict[str, Any]]:
+    """What the ledger says of how each run began."""
+    found = Entry.objects.filter(workspace_id=workspace_id, kind="run.started").order_by("chain_id", "seq")
+    told = (canonical.parse(bytes(body)) for body in found.values_list("body", flat=True).iterator(_AT_ONCE))
+    return {entry["chain"]: entry for entry in told}
+
+
+def _beginning(run: Run, told: dict[str, Any] | None) -> Iterator[str]:
+    """Whose run it is: that person approves none of its calls. Entries of old do not say on whose behalf it was."""
+    if told is None:
+        yield f"no entry started {run.public_id}."
+        return
+    asked_by = rows.public_id("per", run.requester_id) if run.requester_id else ""
+    agent = rows.public_id(Agent.PREFIX, run.agent_id)
+    if told["agent"] != agent:
+        yield f"{run.public_id} is of {agent}, and by the ledger of {told['agent']}."
+    if told.get("requester", asked_by) != asked_by:
+        yield f"{run.public_id} asks for {asked_by or 'nobody'}, and by the ledger for {told['requester'] or 'nobody'}."
 
 
 def _calls(workspace_id: UUID) -> Iterator[str]:

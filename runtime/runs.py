@@ -231,6 +231,7 @@ def _accept(
     run.save(force_insert=True)
     checkpoints.write(first)
     body = {"agent": agent.public_id, "version": agent.version, "checkpoint_mac": bytes(first.mac).hex()}
+    body |= {"requester": rows.public_id("per", requester_id) if requester_id else ""}
     body |= {"budget": caps} if caps else {}
     entries.append(workspace_id, run.public_id, "run.started", body, by=by)
     rows.publish(workspace_id, run.public_id)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from approvals import evidence, rows
+from approvals import approvals, evidence, rows
+from approvals.cast import form
 from approvals.decisions import Decision
 from approvals.ledger import canonical, entries, verify
 from approvals.policies import Policy
@@ -20,6 +21,11 @@ def settled(cast: Cast, heard: object) -> Cast:
     """One approval that Dana approved, one that is pending."""
     say(ask(cast, refund()), cast.dana, "approve")
     ask(cast, refund(50_000))
+    failed = ask(cast, refund(60_000))
+    say(failed, cast.dana, "approve")
+    with rows.within(cast.northwind):
+        approvals.report(cast.northwind.pk, failed.chain, failed.subject, "failed", note="No.", checkpoint_mac="")
+        form(cast.northwind, "legal", "Legal", by="system")
     assert found(cast) == []
     return cast
 
@@ -45,6 +51,10 @@ def found(cast: Cast) -> list[str]:
         ("UPDATE approvals_approval SET status = 'pending'", "is pending, and by the ledger it is approved"),
         ("DELETE FROM approvals_approval WHERE status = 'pending'", "was opened and is gone"),
         ("UPDATE approvals_revision SET digest = repeat('0', 64)", "is not the one that was ruled on"),
+        ("UPDATE approvals_approval SET outcome_note = 'All well.' WHERE outcome = 'none'", "told in other words"),
+        ("UPDATE approvals_approval SET outcome_note = '' WHERE outcome = 'failed'", "told in other words"),
+        ("UPDATE approvals_team SET name = 'Interns' WHERE slug = 'legal'", "is called Interns (legal), and by the"),
+        ("DELETE FROM approvals_team WHERE slug = 'legal'", "team legal was formed and is gone"),
     ],
 )
 def test_a_row_written_past_placet_is_named(settled: Cast, tamper: Tamper, statement: str, sentence: str) -> None:
@@ -67,7 +77,7 @@ def test_a_vote_that_no_entry_made_is_named(settled: Cast) -> None:
 
 def test_an_approval_that_no_entry_opened_is_named(settled: Cast, tamper: Tamper) -> None:
     tamper("DELETE FROM approvals_entry WHERE kind = 'approval.opened'")
-    assert sum(text.startswith("no entry opened apr_") for text in found(settled)) == 2
+    assert sum(text.startswith("no entry opened apr_") for text in found(settled)) == 3
 
 
 def test_what_is_signed_with_a_key_that_is_not_here_is_said(settled: Cast, tamper: Tamper) -> None:

@@ -36,6 +36,9 @@ def found(desk: Desk) -> list[str]:
         ("UPDATE runtime_tool SET config = '{\"url\": \"http://evil\"}' WHERE name = 'free.pure'", "tool free.pure"),
         ("UPDATE runtime_tool SET definition = '{}' WHERE name = 'free.pure'", "tool free.pure, version 1, is not"),
         ("UPDATE runtime_agentversion SET definition = '{\"a\":1}'", "version 1 of agent"),
+        ("UPDATE runtime_run SET requester_id = NULL", "asks for nobody, and by the ledger for per_"),
+        ("UPDATE runtime_run SET agent_id = gen_random_uuid()", "and by the ledger of agt_"),
+        ("DELETE FROM approvals_entry WHERE kind = 'run.started'", "no entry started run_"),
         ("UPDATE runtime_agent SET version = 0", "agent scripted: version 0 is in force"),
     ],
 )
