@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods
 from approvals import decisions, rows
 from approvals.approvals import Approval
 from approvals.decisions import Decided, Refused
-from approvals.edits import reading
+from approvals.edits import reading, turning
 from approvals.edits.reading import Edited
 from approvals.edits.view import Tool
 from approvals.ledger import canonical
@@ -28,6 +28,11 @@ from approvals.rulings import Forged
 MODES = ("form", "json")
 MENDED_HERE = {"invalid_edit", "message_too_long", "message_not_text", "unsatisfiable", "policy_refuses"}
 """Refusals that the reader can mend on this page; after any other they see the approval as it is now."""
+STAYS = {
+    "json": "A secret was replaced or moved, and JSON text would show it. Save the change here.",
+    "form": "The form cannot hold this change. Save it here, or undo it to go back to the form.",
+}
+"""Why a change stays where it is though nothing is wrong with it."""
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -51,6 +56,8 @@ def _post(request: Visit, approval: Approval) -> HttpResponse:
         edited = _read(request, asked)
         if edited is None or not asked.may_edit:
             return review.answered(request, approval, _why_not(asked), comment=written(request, "message"))
+        if to := _turns_to(request):
+            return _turned(request, asked, edited, to)
         if not edited.saves:
             return _page(request, asked, edited, status=422 if edited.faults and edited.wants == "save" else 200)
     return _save(request, approval, edited)
@@ -70,8 +77,28 @@ def _read(request: Visit, asked: Told) -> Edited | None:
     if _mode(request) == "json":
         save = request.POST.get("do") == "save"
         return reading.read_raw(request.POST.get("text", ""), tool, base, editable=editable, save=save)
-    sent = dict(request.POST.lists())
+    sent = dict(request.POST.lists()) | ({"do": ["check"]} if _turns_to(request) else {})
     return reading.read(sent, tool, base, editable=editable, rule=_locked_by(asked), before=_before(asked))
+
+
+def _turns_to(request: Visit) -> str:
+    """The other way of editing, if the button was pressed that changes to it; else nothing."""
+    to = request.POST.get("do", "").removeprefix("turn:")
+    return to if to in MODES and to != _mode(request) and to != request.POST.get("do") else ""
+
+
+def _turned(request: Visit, asked: Told, edited: Edited, to: str) -> HttpResponse:
+    """The same change the other way; where it cannot be taken along, the page as it was, which says so."""
+    tool, base, editable = _sheet(asked)
+    if to == "json":
+        other = turning.to_text(edited, tool, base, editable=editable)
+    else:
+        rule, before = _locked_by(asked), _before(asked)
+        other = turning.to_form(edited, tool, base, editable=editable, rule=rule, before=before)
+    if other is not None:
+        return _page(request, asked, other, mode=to)
+    told = "Mend what is marked before you change to the other way of editing." if edited.faults else STAYS[to]
+    return _page(request, asked, edited, stays=told)
 
 
 def _save(request: Visit, approval: Approval, edited: Edited) -> HttpResponse:
@@ -100,10 +127,17 @@ def _save(request: Visit, approval: Approval, edited: Edited) -> HttpResponse:
 
 
 def _page(
-    request: Visit, asked: Told, edited: Edited | None = None, *, refused: Refused | None = None, status: int = 200
+    request: Visit,
+    asked: Told,
+    edited: Edited | None = None,
+    *,
+    refused: Refused | None = None,
+    status: int = 200,
+    mode: str = "",
+    stays: str = "",
 ) -> HttpResponse:
     tool, base, editable = _sheet(asked)
-    mode = _mode(request)
+    mode = mode or _mode(request)
     context: dict[str, Any] = {
         "workspace": request.workspace,
         "here": "inbox",
@@ -113,6 +147,7 @@ def _page(
         "message": written(request, "message"),
         "message_fault": refused.message if refused and refused.code in OF_THE_COMMENT else "",
         "refused": refused,
+        "stays": stays,
         "changes": edited.changes if edited else [],
         "lines": edited.lines if edited else (),
     }

@@ -146,3 +146,24 @@ def test_drawing_the_form_anew_saves_nothing(cast: Cast, reads: Reads) -> None:
     approval = ask(cast, refund())
     answer = reads(cast.dana).post(at(approval, "/edit"), form_of(approval, mode="form", do="check", message="x"))
     assert answer.status_code == 200 and approval.revisions.count() == 1
+
+
+def test_between_form_and_json_nothing_is_lost(cast: Cast, reads: Reads) -> None:
+    """What was typed and not saved goes along both ways, and what cannot go along stays and says so."""
+    approval, client = ask(cast, refund()), reads(cast.dana)
+
+    def turn(mode: str, to: str, **more: str) -> str:
+        fields = form_of(approval, mode=mode, do=f"turn:{to}", message="Why.", **more)
+        del fields["comment"]
+        html: str = client.post(at(approval, "/edit"), fields).content.decode()
+        assert "Why.</textarea>" in html
+        return html
+
+    text = json.dumps(refund(4_100))
+    form = turn("json", "form", text=text)
+    assert 'value="41.00"' in form and 'aria-current="true">Form' in form
+    back = turn("form", "json", **{"f:/amount": "40.50"})
+    assert "&quot;amount&quot;: 4050" in back and 'aria-current="true">JSON' in back
+    stays = turn("json", "form", text="{")
+    assert "Mend what is marked" in stays and 'aria-current="true">JSON' in stays
+    assert approval.revisions.count() == 1
