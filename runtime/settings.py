@@ -98,7 +98,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "runtime.api.shape.one_shape",
     "django.middleware.security.SecurityMiddleware",
-    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "runtime.static_files.StaticFiles",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from django.template.loader import get_template
 
 from approvals import approvals, rows
 from tests.approvals.pages.conftest import at
@@ -15,6 +16,9 @@ pytestmark = [pytest.mark.committed, pytest.mark.usefixtures("heard")]
 RULES = {
     "runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
 }
+
+REFUSALS = ["400", "403", "403_csrf", "404", "429", "500", "503"]
+"""The pages that say why there is no other."""
 
 
 def problems(page: Any) -> list[str]:
@@ -52,6 +56,10 @@ def test_axe_finds_nothing(cast: Cast, page_as: Any, scheme: Any) -> None:
     page = page_as(cast.priya, color_scheme=scheme, reduced_motion="reduce")
     for name, path in states(cast).items():
         page.goto(path)
+        if lines := problems(page):
+            found[name] = lines
+    for name in REFUSALS:
+        page.set_content(get_template(f"{name}.html").render())
         if lines := problems(page):
             found[name] = lines
     stranger = page_as(None, color_scheme=scheme)
