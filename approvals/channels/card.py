@@ -1,9 +1,9 @@
 """The words of an approval, made once for every channel: its title, what it measures, and the name of the button.
 
 A summary is a template over argument pointers, rendered anew for each revision, so that a title never lies after an
-edit: ``Refund {/amount|money:/currency} to {/customer}``. Filters: ``money`` (minor units; the currency's pointer,
-else the sibling ``currency``) and ``count`` (entries of a list or an object). A tool without a summary gets its title
-and its first arguments.
+edit: ``Refund {/amount|money:/currency} to {/customer}``. Filters: ``money`` (minor units; the currency's pointer or
+its code, else the sibling ``currency``) and ``count`` (entries of a list or an object, or a whole number as it is). A
+tool without a summary gets its title and its first arguments.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SENTENCE_MAX = 240
 MENTIONED = 2
 """How many arguments are told of a tool that has no summary."""
 
-_PLACE = re.compile(r"\{((?:/[^{}|/]*)+)(?:\|([a-z]+)(?::((?:/[^{}|/]*)+))?)?\}")
+_PLACE = re.compile(r"\{((?:/[^{}|/]*)+)(?:\|([a-z]+)(?::((?:/[^{}|/]*)+|[A-Z]{3}))?)?\}")
 _NOUNS = frozenset({"refund", "credit", "transfer", "payment", "payout", "charge", "deposit", "discount", "order"})
 
 
@@ -67,7 +67,8 @@ def card(summary: str, tool: str, tool_title: str, args: Any, *, secret: Collect
 
 def names_in(summary: str) -> set[str]:
     """The arguments that a summary can mention, an amount's currency among them."""
-    pointers = [pointer for place in _PLACE.finditer(summary) for pointer in place.group(1, 3) if pointer]
+    found = [each for place in _PLACE.finditer(summary) for each in place.group(1, 3)]
+    pointers = [each for each in found if each and each.startswith("/")]
     return {canonical.split(pointer)[0] for pointer in pointers} | {"currency"}
 
 
@@ -92,8 +93,10 @@ def _fill(summary: str, args: Any, secret: Collection[str]) -> tuple[list[Word],
 def _measure(kind: str | None, value: Any, pointer: str, extra: str | None, args: Any) -> str | None:
     if kind == "money":
         sibling = canonical.join([*canonical.split(pointer)[:-1], "currency"])
-        return money.readable(value, places.at(args, extra or sibling))
-    return f"{len(value):,}" if kind == "count" and isinstance(value, list | dict) else None
+        return money.readable(value, money.code_at(args, extra or sibling))
+    if kind == "count" and isinstance(value, list | dict | int) and not isinstance(value, bool):
+        return f"{value if isinstance(value, int) else len(value):,}"
+    return None
 
 
 def _said(pointer: str, value: Any, secret: Collection[str], most: int) -> str:

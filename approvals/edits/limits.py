@@ -21,6 +21,8 @@ _FORMATS = {
 }
 PATTERN_MAX = 120
 """A longer pattern is not told: the sentence of a fault still names it."""
+EVERY = 2**53 - 1
+"""The largest whole number that travels unharmed as JSON: a limit that is not worth a word."""
 
 
 def words(flat: shapes.Node, code: str = "") -> str:
@@ -50,6 +52,7 @@ def _sentences(*parts: str) -> str:
 
 def _range(flat: shapes.Node, low: str, high: str, noun: str = "") -> str:
     least, most = _number(flat.get(low)), _number(flat.get(high))
+    most = None if most is not None and most >= EVERY else most
     unit = f" {noun}s" if noun else ""
     if least is not None and most is not None and (least or not noun):
         return f"{least:,} to {most:,}{unit}"
@@ -60,6 +63,7 @@ def _range(flat: shapes.Node, low: str, high: str, noun: str = "") -> str:
 
 def _amounts(flat: shapes.Node, code: str) -> str:
     least, most = (money.readable(flat.get(word), code) for word in ("minimum", "maximum"))
+    most = None if (_number(flat.get("maximum")) or 0) >= EVERY else most
     if least and most:
         return f"{least} to {most}"
     return f"At most {most}" if most else f"At least {least}" if least else ""

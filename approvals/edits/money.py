@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from approvals.edits import places as pointers
 from approvals.ledger import canonical
 
-_PLACE = re.compile(r"\{((?:/[^{}|/]*)+)\|money(?::((?:/[^{}|/]*)+))?\}")
+_PLACE = re.compile(r"\{((?:/[^{}|/]*)+)\|money(?::((?:/[^{}|/]*)+|[A-Z]{3}))?\}")
 _SYMBOLS = {"EUR": "€", "USD": "$", "GBP": "£", "JPY": "¥", "INR": "₹", "KRW": "₩", "ILS": "₪", "UAH": "₴", "VND": "₫"}
 _NO_MINOR = frozenset(
     {"BIF", "CLP", "DJF", "GNF", "ISK", "JPY", "KMF", "KRW"} | {"PYG", "RWF", "UGX", "VND", "VUV", "XAF", "XOF", "XPF"}
@@ -16,8 +17,13 @@ _THREE_MINOR = frozenset({"BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"})
 
 
 def hints(summary: str) -> dict[str, str]:
-    """The pointers that a tool's summary calls money, each with the pointer of its currency (else its sibling)."""
+    """The pointers that a summary calls money, each with its currency or the pointer of that (else its sibling)."""
     return {pointer: currency or _sibling(pointer) for pointer, currency in _PLACE.findall(summary)}
+
+
+def code_at(args: Any, place: str) -> Any:
+    """What an amount's currency is, by what `hints` says of it: a code, or what stands at its pointer."""
+    return pointers.at(args, place) if place.startswith("/") else place
 
 
 def currency(value: Any) -> str | None:

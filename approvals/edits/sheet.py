@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from approvals.edits import money, shapes
-from approvals.edits.places import at, reaches, within
+from approvals.edits.places import reaches, within
 from approvals.edits.posted import Posted
 from approvals.edits.shapes import Node
 from approvals.edits.view import Tool, View
@@ -58,7 +58,7 @@ class Sheet:
         if place is None:
             return ""
         sent = self.posted.sent.get(f"f:{place}", [""])[-1].strip('"')
-        return money.currency(sent) or money.currency(at(self.base, place)) or ""
+        return money.currency(sent) or money.currency(money.code_at(self.base, place)) or ""
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from approvals import masks
 from approvals.edits import display, marks, money, shapes
 from approvals.edits.display import Shown
 from approvals.edits.fitting import fit
-from approvals.edits.places import ABSENT, at, below, is_index
+from approvals.edits.places import ABSENT, below, is_index
 from approvals.edits.shapes import Node
 from approvals.edits.unfolding import alternatives
 from approvals.ledger import canonical
@@ -19,8 +19,8 @@ from approvals.ledger import canonical
 
 @dataclass(frozen=True)
 class Tool:
-    """What a tool says of its arguments: its schema, which of them are money (pointer to the currency's pointer), and
-    which ones a policy masks besides."""
+    """What a tool says of its arguments: its schema, which of them are money (pointer to the currency or its pointer),
+    and which ones a policy masks besides."""
 
     schema: Node
     money: Mapping[str, str] = field(default_factory=dict)
@@ -102,8 +102,8 @@ class View:
 
     @property
     def currency(self) -> str | None:
-        pointer = self.tool.money.get(self.pointer)
-        return money.currency(at(self.whole, pointer)) if pointer else None
+        place = self.tool.money.get(self.pointer)
+        return money.currency(money.code_at(self.whole, place)) if place else None
 
     @property
     def shown(self) -> Shown:
