@@ -5,35 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from typing import Any, Final
 from uuid import UUID
 
 from django.utils.dateparse import parse_datetime
 
 from approvals import gate, rows
-from approvals.ledger import canonical
-from approvals.ledger.sealing import Tampered
-from runtime import budgets, calls, checkpoints, definitions, events, questions
+from runtime import budgets, checkpoints, events
+from runtime.attempts import Attempt
 from runtime.breakpoints import Breakpoint
-from runtime.calls import Attempt, Call
+from runtime.calls import Call
 from runtime.checkpoints import Checkpoint, Erased, Unreadable
 from runtime.runs import Run
+from runtime.uses import WORDS, Use, use_of
 
 Entry = Mapping[str, Any]
 
-WORDS: Final = {
-    "proposed": "proposed",
-    "held": "waiting",
-    "cleared": "about to run",
-    "executing": "running",
-    "executed": "ran",
-    "failed": "failed",
-    "refused": "refused",
-    "answered": "answered",
-    "expired": "expired",
-    "cancelled": "withdrawn",
-    "unknown": "unknown",
-}
 TONES: Final = {
     "run.failed": "bad",
     "run.parked": "wait",
@@ -51,45 +39,13 @@ SILENT: Final = frozenset(
         "approval.answered",
         "approval.rejected",
         "call.ruled",
+        "call.settled",
         "run.completed",
     }
 )
 """Entries that another line tells already: the step that asked, the person who decided, the run's own end."""
-
-
-@dataclass(frozen=True)
-class Use:
-    """A call as the page shows it: the tool's facts and the arguments, which make its title, its rule, its attempts."""
-
-    call: Call
-    tool: gate.ToolFacts
-    args: Any
-    rule: str = ""
-    attempts: list[Attempt] = field(default_factory=list)
-
-    @property
-    def how(self) -> str:
-        """What policy said of it, as far as it is known."""
-        if self.call.kind == Call.Kind.QUESTION:
-            return "asked people" if self.call.approval else "could not be asked"
-        if self.call.approval:
-            return f"asked people, by rule {self.rule}" if self.rule else "asked people"
-        if self.call.status == "refused" and not self.call.digest:
-            return "refused by policy"
-        return f"allowed by rule {self.rule}" if self.rule else ""
-
-    @property
-    def ended(self) -> str:
-        """What became of it, with the seconds of the last attempt."""
-        word = WORDS[self.call.status]
-        last = self.attempts[-1] if self.attempts else None
-        if last is None or last.ended_at is None or self.call.status not in {"executed", "failed"}:
-            return "" if self.call.status == "refused" else word
-        return f"{word} in {(last.ended_at - last.created_at).total_seconds():.1f} s"
-
-    @property
-    def tone(self) -> str:
-        return {"executed": "done", "failed": "danger", "unknown": "waiting"}.get(self.call.status, "")
+STOPS: Final = frozenset({"breakpoint", "budget", "outcome"})
+"""Kinds of approvals that no step asks for: that people are asked is a line of its own."""
 
 
 @dataclass
@@ -110,10 +66,39 @@ class Event:
     approved: bool = False
 
     @property
+    def about(self) -> str:
+        """What kind of matter beside calls an entry of the ledger is about, by its subject; empty for a call."""
+        kind = str(self.entry.get("subject", "")).partition(":")[2].partition(":")[0]
+        return kind if kind in {*STOPS, "question"} else ""
+
+    @property
+    def note(self) -> str:
+        """What the last sending of a call left behind, where this line tells how that ended."""
+        told = {"outcome.failed": "failed", "outcome.unknown": "unknown"}.get(self.kind)
+        last = self.use.last if self.use and self.use.call.status == told else None
+        return last.note if last else ""
+
+    @property
     def node(self) -> str:
         """The step's name in words."""
         name = self.checkpoint.node if self.checkpoint else ""
         return "" if name.isdigit() else name.replace("_", " ").replace("-", " ").strip().capitalize()
+
+
+@dataclass(frozen=True)
+class Meter:
+    """One capped unit of a budget, and how much of the cap is used and held, in hundredths."""
+
+    share: budgets.Share
+    currency: str
+
+    @property
+    def used(self) -> float:
+        return round(100 * min(1, self.share.used / max(1, self.share.cap or 0)), 1)
+
+    @property
+    def held(self) -> float:
+        return round(min(100 - self.used, 100 * self.share.held / max(1, self.share.cap or 0)), 1)
 
 
 class Narrative:
@@ -131,16 +116,22 @@ class Narrative:
         self.names = gate.names(_people(self.entries, run))
 
     def _uses(self) -> dict[str, Use]:
-        rules = _rules(self.entries)
+        rules, chosen = _rules(self.entries), _chosen(self.entries)
         attempts: dict[UUID, list[Attempt]] = {}
         for attempt in Attempt.objects.filter(call__run=self.run).order_by("number"):
             attempts.setdefault(attempt.call_id, []).append(attempt)
         found = Call.objects.filter(run=self.run).select_related("tool").order_by("step", "idx")
-        return {each.subject: use_of(each, rules.get(each.subject, ""), attempts.get(each.pk, [])) for each in found}
+        return {
+            each.subject: use_of(
+                each, rules.get(each.subject, ""), attempts.get(each.pk, []), chosen.get(each.public_id, "")
+            )
+            for each in found
+        }
 
     def events(self) -> list[Event]:
         """The lines in order, the open one last."""
-        told = sorted([*self._steps(), *self._told()], key=lambda event: event.when or self.run.created_at)
+        lines = [*self._steps(), *self._ended(), *self._told()]
+        told = sorted(lines, key=lambda event: event.when or self.run.created_at)
         return [*_merged(told), *self._now()]
 
     def _steps(self) -> Iterator[Event]:
@@ -152,7 +143,7 @@ class Narrative:
     def _told(self) -> Iterator[Event]:
         for entry in self.entries:
             kind = _kind(entry)
-            if kind in SILENT and entry.get("approval_kind") != "breakpoint":
+            if kind in SILENT and entry.get("approval_kind") not in STOPS:
                 continue
             use = self.uses.get(str(entry.get("subject") or entry.get("call") or ""))
             if _told_by_step(kind, entry, use):
@@ -167,15 +158,20 @@ class Narrative:
         made = self.passed.get(str(entry.get("checkpoint_mac", ""))) if entry["kind"] == "breakpoint.passed" else None
         return _changes(made) if made and self.with_state else None
 
+    def _ended(self) -> Iterator[Event]:
+        if self.run.status == "completed":
+            yield Event("run.completed", self.run.ended_at, tone="good")
+
     def _now(self) -> Iterator[Event]:
         run = self.run
-        if run.status == "completed":
-            yield Event("run.completed", run.ended_at, tone="good")
-        elif run.status in {"suspended_approval", "requires_action"}:
+        if run.status in {"suspended_approval", "requires_action"}:
             waiting = [use for use in self.uses.values() if use.call.status in {"held", "unknown"}]
             stop = Breakpoint.objects.filter(run=run, status="open").first()
-            entry = {"approval": stop.approval} if stop else {}
-            yield Event("now.waiting", None, tone="wait", uses=waiting, entry=entry)
+            asked = stop.approval if stop else run.budget_question
+            yield Event("now.waiting", None, tone="wait", uses=waiting, entry={"approval": asked} if asked else {})
+        elif run.status == "sleeping":
+            doubtful = any(use.call.status == "unknown" for use in self.uses.values())
+            yield Event("now.sleeping", None, tone="wait", entry={"until": run.wake_at, "doubtful": doubtful})
         elif run.status in {"ready", "in_progress"}:
             yield Event("now.working", None, tone="wait")
 
@@ -193,15 +189,20 @@ class Narrative:
     def steps(self) -> int:
         return len(self.checkpoints)
 
+    @cached_property
+    def _budget(self) -> budgets.Budget | None:
+        return budgets.of(self.run)
+
     @property
-    def budget(self) -> list[tuple[str, str]]:
-        """Each capped unit of the run's budget, and how much of it is used and held, in words."""
-        found = budgets.of(self.run)
-        return (
-            [(share.unit, _share(share, found.currency)) for share in budgets.shares(found) if share.cap is not None]
-            if found
-            else []
-        )
+    def currency(self) -> str:
+        """The currency of the run's budget."""
+        return self._budget.currency if self._budget else ""
+
+    @property
+    def budget(self) -> list[Meter]:
+        """Each capped unit of the run's budget."""
+        shares = budgets.shares(self._budget) if self._budget else []
+        return [Meter(each, self.currency) for each in shares if each.cap is not None]
 
     @property
     def figures(self) -> str:
@@ -210,24 +211,6 @@ class Narrative:
         for use in self.uses.values():
             counts[WORDS[use.call.status]] = counts.get(WORDS[use.call.status], 0) + 1
         return ", ".join(f"{count} {word}" for word, count in counts.items()) or "none"
-
-
-def _share(share: budgets.Share, currency: str) -> str:
-    held = f", {share.held:,} held" if share.held else ""
-    unit = f" {currency} minor units" if share.unit == "money" else ""
-    return f"{share.used:,}{held} of {share.cap:,}{unit}"
-
-
-def use_of(call: Call, rule: str, attempts: list[Attempt]) -> Use:
-    """A call with what its title needs. Arguments that cannot be read are left out, and the page says so."""
-    tool = definitions.facts(call.tool) if call.tool else gate.ToolFacts(call.tool_name, call.tool_name, "", {})
-    if call.kind == Call.Kind.QUESTION:
-        tool = gate.ToolFacts("question", "Question", "", {}, summary=questions.SUMMARY)
-    try:
-        args = canonical.parse(calls.args_of(call))
-    except (Tampered, canonical.Unrepresentable):
-        args = None
-    return Use(call, tool, args, rule, attempts)
 
 
 def _changes(checkpoint: Checkpoint) -> list[Entry]:
@@ -252,6 +235,11 @@ def _rules(told: Sequence[Entry]) -> dict[str, str]:
     return {str(entry["subject"]): str(entry["rule"]) for entry in told if entry.get("rule") and entry.get("subject")}
 
 
+def _chosen(told: Sequence[Entry]) -> dict[str, str]:
+    """What people chose last where nobody knew what had become of a call, by the call."""
+    return {str(entry["subject"]): str(entry["choice"]) for entry in told if entry["kind"] == "call.settled"}
+
+
 def _people(told: Sequence[Entry], run: Run) -> set[UUID]:
     ids = {rows.parse_id("per", str(entry.get("by", ""))) for entry in told} | {run.requester_id}
     return {key for key in ids if key}
@@ -272,5 +260,5 @@ def _merged(events: list[Event]) -> Iterator[Event]:
 def _told_by_step(kind: str, entry: Entry, use: Use | None) -> bool:
     """Whether the step's line says it: that a call was sent once, and how one nobody was asked about ended."""
     if kind == "call.intended":
-        return entry.get("attempt") == 1
+        return entry.get("attempt") == 1 and (use is None or (len(use.attempts) < 2 and not use.call.questions))
     return kind in {"outcome.executed", "outcome.failed"} and use is not None and not use.call.approval

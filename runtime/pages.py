@@ -23,8 +23,9 @@ from runtime import calls, checkpoints, view
 from runtime import runs as run_rows
 from runtime.calls import Call
 from runtime.definitions import Agent
-from runtime.narrative import Narrative, use_of
+from runtime.narrative import Narrative
 from runtime.runs import Run
+from runtime.uses import use_of
 
 P = ParamSpec("P")
 

@@ -84,6 +84,9 @@ def _question(lease: Lease, run: Run, number: int, wanted: Mapping[str, int]) ->
         agent_id=rows.public_id(Agent.PREFIX, lease.agent_id),
         kind=KIND,
         title=f"Raise the cap on {names}?",
+        summary=f"Raise the cap on {' and '.join(_sentence(unit, budget.currency) for unit in short)}?"
+        if short
+        else "",
         value=canonical.encode(value),
         schema={
             "type": "object",
@@ -93,9 +96,25 @@ def _question(lease: Lease, run: Run, number: int, wanted: Mapping[str, int]) ->
         },
         allowed_decisions=("approve", "edit", "reject"),
         editable=tuple(f"/{unit}" for unit in value),
-        context={"reason": "", "messages": [], "title": runs.unseal_title(run.workspace_id, run.pk, lease.title)},
+        context={
+            "reason": "",
+            "messages": [],
+            "title": runs.unseal_title(run.workspace_id, run.pk, lease.title),
+            "budget": [_stand(share, _more(share.unit, wanted), budget.currency) for share in short.values()],
+        },
         requester_id=lease.requester_id,
     )
+
+
+def _sentence(unit: str, currency: str) -> str:
+    filters = f"money:{currency}" if unit == "money" else "count"
+    return f"{NAMES[unit].lower()} to {{/{unit}|{filters}}}"
+
+
+def _stand(share: budgets.Share, more: int, currency: str) -> dict[str, Any]:
+    """Where a unit stands that is asked about, as people are shown it."""
+    told = {"unit": share.unit, "cap": share.cap, "used": share.used, "held": share.held, "wanted": more}
+    return told | {"currency": currency if share.unit == "money" else ""}
 
 
 def _offered(share: budgets.Share, least: int) -> int:

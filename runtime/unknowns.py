@@ -95,7 +95,7 @@ def _question(lease: Lease, call: Call, number: int) -> gate.Asked:
         agent_id=rows.public_id(Agent.PREFIX, lease.agent_id),
         kind=KIND,
         title=f"Did “{title[:180]}” happen?",
-        summary=f"Did this happen? {tool.summary}" if tool and tool.summary else "",
+        summary=f"Did “{tool.summary}” happen?" if tool and tool.summary else "",
         value=calls.args_of(call),
         schema=tool.schema if tool else {},
         allowed_decisions=("choose",),

@@ -9,23 +9,34 @@ from typing import Final
 
 @dataclass(frozen=True)
 class Kind:
-    """What one kind is called, and its answers. ``name`` is empty for a call, whose risk is told instead."""
+    """What one kind is called, and its answers. ``name`` is empty for a call, whose risk is told instead; ``late``
+    is what follows where nobody decides in time, ``meanwhile`` what the run does until then."""
 
     name: str
     proposed: str
     shown: str
+    edits: str = "Edit what will run"
     approve: str = ""
+    approved: str = "approved"
     approve_does: str = ""
     reject: str = "Reject"
     reject_does: str = ""
     rejected: str = "rejected it"
     after_no: str = "Nothing ran."
     after_nobody: str = "Nothing ran."
+    comment_label: str = "Comment"
     comment: str = "needed to reject"
+    hint: str = "What should the others, or the agent, know?"
     respond: str = "Answer in its place"
     respond_label: str = "Answer"
     respond_does: str = ""
-    unanswered: str = "Nobody decided in time, so nothing runs"
+    late: str = "nothing runs"
+    meanwhile: str = ""
+
+    @property
+    def unanswered(self) -> str:
+        """What is told once the deadline is over."""
+        return f"Nobody decided in time, so {self.late}"
 
 
 CALL: Final = Kind(
@@ -40,7 +51,9 @@ BREAKPOINT: Final = Kind(
     name="Breakpoint",
     proposed="",
     shown="Where the run stands",
+    edits="Change the variables",
     approve="Let it go on",
+    approved="let it go on",
     approve_does="The run goes on with these variables.",
     reject="End the run",
     reject_does="With a no, the run ends.",
@@ -51,12 +64,14 @@ BREAKPOINT: Final = Kind(
     respond="Send it on with this",
     respond_label="Tell the agent something",
     respond_does="The next step gets your words.",
-    unanswered="Nobody decided in time, so the run waits for an operator",
+    late="the run waits for an operator",
+    meanwhile="The run stands still. Nothing of its next step has happened.",
 )
 FINISH: Final = Kind(
     **{
         **BREAKPOINT.__dict__,
         "approve": "Let it finish",
+        "approved": "let it finish",
         "approve_does": "The run is completed.",
         "respond": "Send it on with this",
         "respond_label": "Or tell the agent what is missing",
@@ -76,19 +91,25 @@ QUESTION: Final = Kind(
     respond="Send the answer",
     respond_label="Your answer",
     respond_does="The agent goes on with your answer.",
-    unanswered="Nobody answered in time, and the agent is told so",
+    late="the agent is told so",
+    meanwhile="The agent takes no further step until this is answered. Other calls of the same step go on.",
 )
 BUDGET: Final = Kind(
     name="Budget",
     proposed="",
-    shown="What it has and what it may spend",
+    shown="What it may spend from now on",
+    edits="Change the cap",
     approve="Raise the cap",
+    approved="raised the cap",
     approve_does="The run goes on under this cap.",
     reject="Keep the cap",
     reject_does="With a no, what needed more is refused, and the agent is told.",
-    rejected="refused more",
+    rejected="kept the cap",
     after_no="What needed more was refused.",
     after_nobody="What needed more was refused.",
+    comment="needed to keep the cap",
+    late="what needs more is refused, and the agent is told",
+    meanwhile="Nothing is sent that the cap does not cover.",
 )
 OUTCOME: Final = Kind(
     name="Outcome",
@@ -96,7 +117,10 @@ OUTCOME: Final = Kind(
     shown="What was sent",
     after_no="It stays unknown.",
     after_nobody="It is asked again.",
-    unanswered="Nobody settled it in time, so it is asked again",
+    comment_label="What you saw",
+    hint="Its id there, or where you looked. The agent is told.",
+    late="it is asked again",
+    meanwhile="The run takes no further step until this is settled. Other calls of the same step go on.",
 )
 _KINDS: Final = {
     "call": CALL,
@@ -107,12 +131,43 @@ _KINDS: Final = {
     "outcome": OUTCOME,
 }
 
+
+@dataclass(frozen=True)
+class Option:
+    """One option of a choice: what it is called, what follows from it, the button that records it, and how the page and
+    the run tell it afterwards."""
+
+    label: str
+    follows: str
+    button: str
+    state: str
+    told: str
+
+
 OPTIONS: Final = {
-    "it_happened": ("It happened", "Record that it happened: the agent goes on as after a success."),
-    "send_again": ("Send it again", "It did not happen: send it once more, under the same key."),
-    "abandon": ("Leave it", "Record it as failed; nothing more is sent."),
+    "it_happened": Option(
+        "It happened",
+        "You found it there. The agent goes on as after a success, and is told who found it and what they saw.",
+        "Record that it happened",
+        "It happened",
+        "found that it happened",
+    ),
+    "send_again": Option(
+        "Send it again",
+        "You found nothing there. Everything is checked once more, then it is sent under the same key. If the first "
+        "sending arrived after all and the tool does not honour the key, it happens twice.",
+        "Send it again",
+        "Sent again",
+        "had it sent again",
+    ),
+    "abandon": Option(
+        "Abandon it",
+        "Nothing more is sent. The agent is told that nobody knows whether it happened.",
+        "Abandon it",
+        "Abandoned",
+        "gave it up",
+    ),
 }
-"""The options of a choice: what each is called, and what follows from it."""
 
 
 def kind(name: str, tool: str = "") -> Kind:
@@ -120,6 +175,7 @@ def kind(name: str, tool: str = "") -> Kind:
     return _KINDS.get(tool) or _KINDS[name] if name == "breakpoint" else _KINDS[name]
 
 
-def option(name: str) -> tuple[str, str]:
-    """What an option is called, and what follows from it."""
-    return OPTIONS.get(name, (name.replace("_", " ").capitalize(), ""))
+def option(name: str) -> Option:
+    """The words of an option."""
+    plain = name.replace("_", " ").capitalize()
+    return OPTIONS.get(name) or Option(plain, "", f"Record “{plain}”", plain, f"chose “{plain}”")

@@ -22,6 +22,9 @@ from approvals.people import Person, Workspace
 from approvals.revisions import Revision
 from approvals.votes import Standing, standing
 
+DOUBTS_MOST = 20
+"""So many questions about the outcome of one call are looked for."""
+
 
 class Asked:
     """What is asked, how it stands, and what this reader may do about it. Reads only; inside `rows.within`."""
@@ -30,6 +33,10 @@ class Asked:
         self.workspace, self.approval, self.reader = workspace, approval, reader
         self.since = since if 0 < since < approval.revision else 1
         self.now = rows.now()
+
+    @property
+    def is_call(self) -> bool:
+        return self.approval.kind == Approval.Kind.CALL
 
     # The call
 
@@ -87,13 +94,43 @@ class Asked:
 
     @property
     def state(self) -> str:
-        """One word: pending, running, an outcome, or how it ended. Past its deadline it is expired, swept or not."""
+        """One word: pending, running, renewed (people were asked again before it was sent), an outcome, or how it
+        ended. Past its deadline it is expired, swept or not."""
         approval = self.approval
         if approval.status == "pending":
             return "pending" if approval.expires_at > self.now else "expired"
         if approval.status == "approved" and approval.kind == Approval.Kind.CALL:
-            return "running" if approval.outcome == "none" else str(approval.outcome)
+            return str(approval.outcome) if approval.outcome != "none" else "renewed" if self.newer else "running"
         return str(approval.status)
+
+    @cached_property
+    def newer(self) -> Approval | None:
+        """The approval in which the same call was asked again, because this one no longer covered it."""
+        return Approval.objects.filter(
+            workspace=self.workspace, subject=self.approval.subject, asked_again=self.approval
+        ).first()
+
+    @cached_property
+    def doubts(self) -> list[Approval]:
+        """What people were asked of the call's outcome, because nobody knew it; the last one last."""
+        if not self.is_call or self.approval.outcome == "none":
+            return []
+        subjects = [f"{self.approval.subject}:outcome:{number}" for number in range(1, DOUBTS_MOST + 1)]
+        return list(
+            Approval.objects.filter(workspace=self.workspace, subject__in=subjects)
+            .select_related("decided_by")
+            .order_by("created_at")
+        )
+
+    @property
+    def open_doubt(self) -> Approval | None:
+        """Where people can say now what became of the call."""
+        return next((each for each in self.doubts if each.status == "pending"), None)
+
+    @property
+    def found(self) -> bool:
+        """Whether a person, and not the tool, said that the call happened."""
+        return bool(self.doubts) and self.doubts[-1].choice == "it_happened" and self.state == "executed"
 
     @property
     def pending(self) -> bool:
@@ -201,6 +238,10 @@ class Asked:
     @property
     def url(self) -> str:
         return reverse("review", args=[self.workspace.slug, self.public_id])
+
+    def url_of(self, approval: Approval) -> str:
+        """The address of another approval's page."""
+        return reverse("review", args=[self.workspace.slug, approval.public_id])
 
     @property
     def run_url(self) -> str:

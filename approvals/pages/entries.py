@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from approvals import people, rows
 from approvals.approvals import Approval
-from approvals.channels import kinds
+from approvals.channels import kinds, outcomes
 from approvals.channels.card import Card
 from approvals.decisions import Decision
 from approvals.pages.cards import card_in
@@ -32,7 +32,6 @@ STATES = {
 }
 AGREEING = {"approve", "respond", "choose"}
 """Verdicts that can fill a seat."""
-OUTCOMES = {"none": "", "executed": "ran", "failed": "failed", "unknown": "outcome unknown"}
 
 
 @dataclass(frozen=True)
@@ -112,7 +111,7 @@ class Entry:
     @property
     def tone(self) -> str:
         if self.approval.status == "approved":
-            return {"executed": "good", "failed": "bad", "unknown": "wait"}.get(self.approval.outcome, "")
+            return outcomes.outcome(self.approval.outcome).tone
         return STATES[self.approval.status][1]
 
     @property
@@ -121,11 +120,11 @@ class Entry:
 
     @property
     def outcome(self) -> str:
-        return OUTCOMES[self.approval.outcome]
+        return outcomes.outcome(self.approval.outcome).word
 
     @property
     def outcome_tone(self) -> str:
-        return {"executed": "done", "failed": "danger", "unknown": "waiting"}.get(self.approval.outcome, "")
+        return outcomes.outcome(self.approval.outcome).ink
 
     @property
     def by(self) -> str:

@@ -145,7 +145,8 @@ def _notice(approval: Approval, answer: Refused) -> Notice:
     if answer.code in OF_THE_COMMENT:
         return Notice(answer.message, tone="bad", field="comment")
     if answer.code in {"invalid_response", "unknown_choice"}:
-        return Notice(answer.message, tone="bad", field="answer")
+        told = "Choose what became of it." if answer.code == "unknown_choice" else answer.message
+        return Notice(told, tone="bad", field="answer")
     if answer.code == "too_late":
         return Notice(f"{answer.message} Your answer came after that and changed nothing.", "Too late.", "plain")
     return Notice(answer.message, "Nothing was decided.", "bad")

@@ -13,6 +13,7 @@ from django.utils.safestring import SafeString
 from approvals.channels import kinds
 from approvals.decisions import Decision, decisions_of, message_of
 from approvals.ledger.sealing import Tampered
+from approvals.pages import known
 from approvals.pages.tags import marked, sentence
 
 if TYPE_CHECKING:
@@ -39,7 +40,27 @@ class Item:
 def story(asked: Told) -> list[Item]:
     """The whole story, the open question last."""
     opened = asked.approval.created_at
-    return [Item(_proposed(asked), opened), Item(_ruled(asked), opened), *_decided(asked), *_ended(asked)]
+    before = [*_sent(asked), *_renewed(asked)]
+    return [*before, Item(_proposed(asked), opened), Item(_ruled(asked), opened), *_decided(asked), *_ended(asked)]
+
+
+def _sent(asked: Told) -> Iterator[Item]:
+    """The sendings of which nobody knows what came of them."""
+    for each in known.sendings(asked):
+        sent = format_html(
+            'Sent to <span class="literal">{}</span>, attempt {}', marked(asked.approval.tool), each.number
+        )
+        yield Item(sent, each.sent, second=marked(each.note) if each.note else "", clock="second")
+
+
+def _renewed(asked: Told) -> Iterator[Item]:
+    """The approval that no longer covered the call."""
+    if first := asked.approval.asked_again:
+        yield Item(
+            format_html('Approved <a href="{}">before</a>, and not covered by that any more', asked.url_of(first)),
+            first.decided_at,
+            tone="void",
+        )
 
 
 def _proposed(asked: Told) -> Text:
@@ -51,6 +72,8 @@ def _proposed(asked: Told) -> Text:
 
 def _ruled(asked: Told) -> Text:
     rule, version = asked.first_rule, asked.revisions[1].ruling.policy_version
+    if asked.unruled:
+        return format_html("Asked of {}: no rule of policy version {} names others", asked.needs_of(rule), version)
     return format_html("Rule {} of policy version {} asks {}", rule["id"], version, asked.needs_of(rule))
 
 
@@ -97,10 +120,10 @@ def _voted(asked: Told, decision: Decision) -> Item:
     if decision.verdict == Decision.Verdict.RESPOND:
         return _item(decision, format_html("<b>{}</b> answered", asked.name(decision.person)))
     if decision.verdict == Decision.Verdict.CHOOSE:
-        chosen = kinds.option(decision.choice)[0]
-        return _item(decision, format_html("<b>{}</b> settled it: {}", asked.name(decision.person), chosen))
+        chose = kinds.option(decision.choice).told
+        return _item(decision, format_html("<b>{}</b> {}", asked.name(decision.person), chose))
     if not asked.is_call:
-        return _item(decision, format_html("<b>{}</b> approved", asked.name(decision.person)))
+        return _item(decision, format_html("<b>{}</b> {}", asked.name(decision.person), asked.words.approved))
     what = asked.card_at(decision.revision).measure or f"revision {decision.revision}"
     return _item(decision, format_html("<b>{}</b> approved {}", asked.name(decision.person), what))
 
@@ -131,19 +154,21 @@ def _ended(asked: Told) -> Iterator[Item]:
         yield Item(unvoted, approval.decided_at or approval.expires_at)
     if asked.state == "running":
         yield Item("Approved, about to run", tone="wait")
-    if asked.state in OUTCOMES:
-        text, tone = OUTCOMES[asked.state]
-        yield Item(
-            text,
-            approval.outcome_at,
-            second=marked(approval.outcome_note) if approval.outcome_note else "",
-            tone=tone,
-            clock="second",
-        )
+    if asked.newer and asked.state == "renewed":
+        again = format_html('Not sent. <a href="{}">Asked again</a>', asked.url_of(asked.newer))
+        yield Item(again, asked.newer.created_at, tone="wait")
+    yield from _doubted(asked)
+    if asked.outcome.told:
+        note = marked(approval.outcome_note) if approval.outcome_note else ""
+        yield Item(asked.outcome.told, approval.outcome_at, second=note, tone=asked.outcome.tone, clock="second")
 
 
-OUTCOMES = {
-    "executed": ("Ran, once", "good"),
-    "failed": ("Failed", "bad"),
-    "unknown": ("Outcome unknown. Not sent again by itself", "wait"),
-}
+def _doubted(asked: Told) -> Iterator[Item]:
+    """That nobody knew what came of it, and who was asked; what they said where it is settled."""
+    for each in asked.doubts:
+        question = format_html('Nobody knew what came of it. <a href="{}">People were asked</a>', asked.url_of(each))
+        yield Item(question, each.created_at)
+        if each.choice:
+            who, told = asked.name(each.decided_by), kinds.option(each.choice).told
+            initials = each.decided_by.initials if each.decided_by else ""
+            yield Item(format_html("<b>{}</b> {}", who, told), each.decided_at, initials)

@@ -11,12 +11,12 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from approvals.channels import card
+from approvals.channels import card, kinds, outcomes
 from approvals.edits import marks, money
 from approvals.edits.table import Argument, table
 from approvals.edits.texts import masked_text
 from approvals.edits.view import Tool, root
-from approvals.pages import cards, clock
+from approvals.pages import amounts, cards, clock
 
 register = template.Library()
 
@@ -69,10 +69,10 @@ def sentence(made: card.Card) -> SafeString:
 
 
 @register.simple_tag
-def act(tool: Any, args: Any) -> card.Card:
-    """The card of a call that is known by its tool's facts and its arguments; where those are gone, it says so."""
-    if args is None:
-        return card.Card((card.Word(f"{tool.title}: arguments that cannot be read"),), "", "", "", moves_money=False)
+def act(tool: Any, args: Any, gone: str = "") -> card.Card:
+    """The card of a call that is known by its tool's facts and its arguments, or by why those are ``gone``."""
+    if gone:
+        return card.Card((card.Word(f"{tool.title}: {gone}"),), "", "", "", moves_money=False)
     return cards.words(Tool(tool.schema, money.hints(tool.summary)), tool.summary, tool.name, tool.title, args)
 
 
@@ -81,6 +81,36 @@ def arguments(value: Any, tool: Any = None) -> list[Argument]:
     """A value as rows of the argument table; a schema and a summary come from the tool's facts where they are its."""
     known = Tool(tool.schema, money.hints(tool.summary)) if tool is not None else Tool({})
     return table(value if isinstance(value, dict) else {"answer": value}, known)
+
+
+@register.simple_tag
+def amount(unit: str, count: int, currency: str = "") -> str:
+    """So much of a unit of a budget, as people read it."""
+    return amounts.amount(unit, count, currency)
+
+
+@register.filter
+def kind_words(kind: str) -> kinds.Kind:
+    """The words of a kind of approval; empty is a call."""
+    return kinds.kind(kind or "call")
+
+
+@register.filter
+def option_words(choice: str) -> kinds.Option:
+    """The words of an option of a choice."""
+    return kinds.option(choice)
+
+
+@register.filter
+def outcome_words(name: str, found: bool = False) -> outcomes.Outcome:
+    """The words of what became of a call; ``found``: people found that it happened."""
+    return outcomes.outcome(name, found=found)
+
+
+@register.filter
+def code_words(code: str) -> str:
+    """A code as words: ``not_allowed`` as “not allowed”."""
+    return code.replace("_", " ").replace(".", " ")
 
 
 @register.filter

@@ -12,10 +12,10 @@ from django.utils.safestring import SafeString
 
 from approvals import people
 from approvals.channels import card as words
-from approvals.channels import kinds
+from approvals.channels import kinds, outcomes
 from approvals.decisions import Decision
 from approvals.edits import marks
-from approvals.pages import story
+from approvals.pages import known, story
 from approvals.pages.asked import Asked
 from approvals.pages.entries import AGREEING
 from approvals.pages.tags import moment
@@ -31,13 +31,12 @@ class Chip:
     icon: str = ""
 
 
+ICONS = {"executed": "check", "failed": "cross", "unknown": "unknown"}
 CHIPS = {
     "running": Chip("Approved, about to run", "wait"),
     "approved": Chip("Approved", "good", "check"),
     "answered": Chip("Answered", "good", "check"),
-    "executed": Chip("Done", "good", "check"),
-    "failed": Chip("Failed", "bad", "cross"),
-    "unknown": Chip("Outcome unknown", "wait", "unknown"),
+    "renewed": Chip("Asked again", "wait"),
     "rejected": Chip("Rejected", "bad", "cross"),
     "expired": Chip("Expired"),
     "cancelled": Chip("Withdrawn"),
@@ -73,7 +72,18 @@ class Told(Asked):
 
     @property
     def chip(self) -> Chip:
-        return Chip(self.waiting_words, "wait") if self.pending else CHIPS[self.state]
+        if self.pending:
+            return Chip(self.waiting_words, "wait")
+        if self.state in ICONS:
+            return Chip(self.outcome.state, self.outcome.tone, ICONS[self.state])
+        if self.state == "answered" and self.approval.choice:
+            return Chip(kinds.option(self.approval.choice).state, icon="check")
+        return CHIPS[self.state]
+
+    @property
+    def outcome(self) -> outcomes.Outcome:
+        """The words of what became of the call."""
+        return outcomes.outcome(self.state, found=self.found)
 
     @property
     def waiting_words(self) -> str:
@@ -87,13 +97,14 @@ class Told(Asked):
         said = sorted((self.name(vote["person"]) for vote in self.votes), key="You".__eq__)
         names = joined(["you" if name == "You" else name for name in said])
         if self.state == "answered":
-            chosen = f": {self.chosen}" if self.chosen else ""
-            return format_html("Answered by {}{} · {}", names, chosen, when)
-        if self.state in {"running", "executed", "failed", "unknown", "approved"}:
-            ran = format_html(" · ran at {}", moment(approval.outcome_at, "second")) if self.state == "executed" else ""
-            if ran:
-                return format_html("Approved by {}{}", names, ran)
+            return format_html("{} by {} · {}", "Settled" if approval.choice else "Answered", names, when)
+        if self.state == "renewed":
+            return format_html("Approved by {} · {}, and asked again before it was sent", names, when)
+        if self.state in {"running", "approved"}:
             return format_html("Approved by {} · {}", names, when)
+        if self.state in ICONS:
+            at = moment(approval.outcome_at, "second")
+            return format_html("Approved by {} · {} {}", names, "recorded" if self.found else self.outcome.word, at)
         if self.state == "expired":
             late = moment(approval.expires_at, "at")
             return format_html("Nobody decided by {}. {}", late, self.words.after_nobody)
@@ -106,8 +117,9 @@ class Told(Asked):
         return kinds.kind(self.approval.kind, self.approval.tool)
 
     @property
-    def is_call(self) -> bool:
-        return self.approval.kind == "call"
+    def settles(self) -> bool:
+        """Whether what is asked is what became of a call: a page of its own shape."""
+        return self.approval.kind == "outcome"
 
     @property
     def only_answer(self) -> bool:
@@ -115,13 +127,14 @@ class Told(Asked):
         return "approve" not in self.rule["allowed_decisions"]
 
     @property
-    def choices(self) -> list[tuple[str, str, str]]:
-        """The options of a choice with their words."""
-        return [(option, *kinds.option(option)) for option in self.options]
+    def counted(self) -> str:
+        """What so many of the people who are needed did."""
+        return "answered" if self.only_answer else "approved"
 
     @property
-    def chosen(self) -> str:
-        return kinds.option(self.approval.choice)[0] if self.approval.choice else ""
+    def choices(self) -> list[tuple[str, kinds.Option]]:
+        """The options of a choice with their words."""
+        return [(option, kinds.option(option)) for option in self.options]
 
     # The rule
 
@@ -150,6 +163,11 @@ class Told(Asked):
     @property
     def needs(self) -> str:
         return self.needs_of(self.rule)
+
+    @property
+    def unruled(self) -> bool:
+        """Whether no rule of the policy speaks of it, so that the machine's own choice of people stands."""
+        return not self.is_call and not self.first_rule["match"]
 
     @property
     def rule_reason(self) -> str:
@@ -212,7 +230,8 @@ class Told(Asked):
         does = [self.words.approve_does] if not self.only_answer else []
         does += [self.words.respond_does] if "respond" in self.rule["allowed_decisions"] else []
         told = " ".join(each for each in [*does, self.words.reject_does] if each)
-        return format_html("{} It can be settled until {}.", told, moment(self.approval.expires_at, "at"))
+        late = "the run ends" if self.rule.get("on_deadline") == "cancel_run" else self.words.late
+        return format_html("{} If nobody decides by {}, {}.", told, moment(self.approval.expires_at, "at"), late)
 
     # Who
 
@@ -230,7 +249,9 @@ class Told(Asked):
 
     def _vote(self, decision: Decision) -> dict[str, Any]:
         own_edit = self.current.editor_id == decision.person_id and decision.verdict == "approve"
-        did = {"reject": self.words.rejected, "respond": "answered", "choose": "answered"}.get(decision.verdict)
+        did = {"reject": self.words.rejected, "respond": "answered", "choose": kinds.option(decision.choice).told}.get(
+            decision.verdict
+        )
         did = did or ("approved the edit" if own_edit else "approved")
         person = decision.person
         return {
@@ -249,6 +270,11 @@ class Told(Asked):
         names = (["You"] if self.may_approve else []) + [person.first_name for person in self.standing.others]
         who = joined(names, last="or") if len(names) <= 4 else f"{names[0]} or one of {len(names) - 1} others"
         return [who or "Nobody who is left"] * self.open
+
+    @property
+    def known(self) -> list[known.Fact]:
+        """What the machine knows of the matter, beside what is asked."""
+        return known.facts(self)
 
     @property
     def history(self) -> list[story.Item]:

@@ -58,7 +58,7 @@ def test_what_it_is_about_is_shown_as_it_was_sent(desk: Desk) -> None:
     found, sent = asked(), desk.calls(run)[0]
     assert (found.subject, found.tool) == (f"{sent.public_id}:outcome:1", "free.unsafe")
     assert found.rule["options"] == ["it_happened", "send_again", "abandon"] and sent.question == found.public_id
-    assert found.summary == "Did this happen? Count {/n}" and desk.results(run) == []
+    assert found.summary == "Did “Count {/n}” happen?" and desk.results(run) == []
 
 
 def test_only_those_who_operate_the_agent_may_say(desk: Desk) -> None:

@@ -34,6 +34,8 @@ def test_the_measure_is_the_amount_or_how_many() -> None:
     many = made("E-mail {/to|count} people", {"to": ["a", "b"]})
     assert (many.measure, many.measured) == ("2", "to")
     assert (made("Close it").measure, made("Close it").measured) == ("", "payments")
+    capped = made("Raise the cap to {/tokens|count} and {/money|money:EUR}", {"tokens": 20_000, "money": 4000})
+    assert capped.title == "Raise the cap to 20,000 and €40.00" and capped.measure == "€40.00"
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,6 @@ def test_a_doubtful_amount_is_refused(text: str) -> None:
 
 
 def test_a_summary_names_its_money() -> None:
-    """AP-X9: by pointer, each with the pointer of its currency."""
-    summary = "Refund {/amount|money} and {/fee/value|money:/code} to {/customer}"
-    assert money.hints(summary) == {"/amount": "/currency", "/fee/value": "/code"}
+    """AP-X9: by pointer, each with its currency or the pointer of that."""
+    summary = "Refund {/amount|money}, {/fee/value|money:/code} and {/tip|money:EUR} to {/customer}"
+    assert money.hints(summary) == {"/amount": "/currency", "/fee/value": "/code", "/tip": "EUR"}

@@ -58,7 +58,7 @@ def test_a_call_whose_arguments_are_gone_says_so() -> None:
     class Tool:
         name, title, summary = "x", "Send mail", ""
 
-    assert tags.act(Tool, None).title == "Send mail: arguments that cannot be read"
+    assert tags.act(Tool, None, "arguments that cannot be read").title == "Send mail: arguments that cannot be read"
 
 
 def test_ids_and_digests_are_shown_by_their_ends() -> None:
