@@ -32,6 +32,8 @@ PLACET_AGENT_OF = "runtime.credentials.agent_of"
 PLACET_MODULES = _env.words(
     "PLACET_MODULES", "" if PRODUCTION else "runtime.demo.tickets,runtime.demo.mail,runtime.demo.desk"
 )
+# How many runs one agent may start in a minute: people who are asked have to keep up.
+PLACET_RUNS_PER_MINUTE = _env.number("PLACET_RUNS_PER_MINUTE", 300, low=1, high=1_000_000)
 PLACET_ALLOW_ADDRESSES = _env.addresses("PLACET_ALLOW_ADDRESSES")
 ALLOWED_HOSTS = _env.words("PLACET_HOSTS", "" if PRODUCTION else "localhost,127.0.0.1,[::1]")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -10,7 +11,7 @@ from django.core.exceptions import RequestDataTooBig
 from django.db import DatabaseError, InterfaceError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, UnreadablePostError
 from ninja import NinjaAPI
-from ninja.errors import HttpError, ValidationError
+from ninja.errors import HttpError, Throttled, ValidationError
 
 from approvals.ledger import canonical
 from runtime import health
@@ -69,6 +70,7 @@ def install(api: NinjaAPI) -> None:
     handlers: tuple[tuple[type[Exception], Any], ...] = (
         (Problem, _problem),
         (ValidationError, _invalid),
+        (Throttled, _throttled),
         (HttpError, _http),
         (Http404, _missing),
         (RequestDataTooBig, _too_big),
@@ -106,6 +108,14 @@ def _database(request: HttpRequest, fault: Exception) -> HttpResponse:
 def _broken(request: HttpRequest, fault: Exception) -> HttpResponse:
     log.error("a request failed", exc_info=fault)
     return answer(500, shape("internal", "Something is wrong on our side; it has been written down."))
+
+
+def _throttled(request: HttpRequest, fault: Throttled) -> HttpResponse:
+    wait = max(1, math.ceil(fault.wait or 1))
+    told = f"Runs are started faster than people can answer. Go on in {wait} seconds."
+    response = answer(429, shape("too_many", told, rule="runs_per_minute"))
+    response["Retry-After"] = str(wait)
+    return response
 
 
 def _http(request: HttpRequest, fault: HttpError) -> HttpResponse:

@@ -17,6 +17,7 @@ from runtime import budgets, checkpoints, events, runs, state
 from runtime.api import shapes
 from runtime.api.access import Credential
 from runtime.api.errors import Problem
+from runtime.api.limits import Starts
 from runtime.checkpoints import Checkpoint, Erased, Unreadable
 from runtime.credentials import Caller
 from runtime.runs import Run
@@ -66,7 +67,8 @@ class Withdrawal(Schema):
 
 @router.post(
     "/runs",
-    response={(200, 201): shapes.RunDetail, (400, 401, 403, 404, 409, 413, 415, 422): shapes.Error},
+    throttle=Starts(),
+    response={(200, 201): shapes.RunDetail, (400, 401, 403, 404, 409, 413, 415, 422, 429): shapes.Error},
     summary="Start a run",
     operation_id="start_run",
 )
@@ -79,7 +81,8 @@ def start_run(
 ) -> Any:
     """Accept a run: it is stored before this answers, and a worker takes it up.
 
-    With an `Idempotency-Key` it can be sent again: the same body gets the same run, another body 409.
+    With an `Idempotency-Key` it can be sent again: the same body gets the same run, another body 409. An agent that
+    starts runs faster than people can answer gets 429, and `Retry-After` says in how many seconds it may go on.
     """
     caller: Caller = request.auth
     key = _start_key(caller, idempotency_key)
