@@ -29,6 +29,8 @@ from approvals.resolutions import Resolution as Resolution
 from approvals.rulings import Ruling
 from approvals.schemas import Admission as Admission
 from approvals.schemas import Inadmissible as Inadmissible
+from approvals.schemas.order import order_of as order_of
+from approvals.schemas.order import ordered as ordered
 
 __all__ = [
     "Admission",

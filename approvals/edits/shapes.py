@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from approvals.ledger import canonical
-from approvals.schemas import budgets, patterns
+from approvals.schemas import budgets, order, patterns
 
 Node = Mapping[str, Any]
 Kind = Literal["text", "number", "boolean", "null", "enum", "const", "list", "object", "raw"]
@@ -62,10 +62,11 @@ def marked(node: Node | bool, choices: tuple[Node, ...], word: str) -> bool:
 
 
 def names(flat: Node) -> list[str]:
-    """The names of the declared members: the required first, as they are listed, then the others in their order."""
+    """The names of the declared members: the required first, as they are listed, then the others as their author
+    wrote them."""
     properties = _mapping(flat, "properties")
     wanted = [name for name in _required(flat) if name in properties]
-    return [*dict.fromkeys([*wanted, *properties])]
+    return [*dict.fromkeys([*wanted, *order.names_in_order(flat, list(properties))])]
 
 
 def required(flat: Node) -> set[str]:

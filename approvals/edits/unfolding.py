@@ -11,6 +11,8 @@ from typing import Any
 from approvals.edits.places import ABSENT, at
 from approvals.edits.shapes import ANYTHING, LABEL, Node, options
 from approvals.ledger import canonical
+from approvals.schemas import order
+from approvals.schemas.order import ORDER
 
 ALTERNATIVES_MAX = 32
 """A node with more alternatives than this is edited as raw JSON."""
@@ -102,6 +104,10 @@ def _merged(inner: Node, outer: Node) -> dict[str, Any]:
         merged["type"] = _common_type(inner["type"], outer["type"])
     if isinstance(inner.get("properties"), Mapping) and isinstance(outer.get("properties"), Mapping):
         merged["properties"] = {**inner["properties"], **outer["properties"]}
+        merged[ORDER] = [
+            *order.names_in_order(inner, list(inner["properties"])),
+            *outer.get(ORDER, outer["properties"]),
+        ]
     if inner.get("required") and outer.get("required"):
         merged["required"] = [*dict.fromkeys([*inner["required"], *outer["required"]])]
     return merged

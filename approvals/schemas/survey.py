@@ -102,7 +102,7 @@ class _Survey:
         validator = self.validator.evolve(schema=schema, _resolver=resolver)
         yield from looseness.of(schema, pointer, validator, self.uri, typed=typed)
         typed = typed or looseness.says_type(schema)
-        for keyword, parts, child in _inside(schema, alone=self.uri in REF_STANDS_ALONE):
+        for keyword, parts, child in inside(schema, alone=self.uri in REF_STANDS_ALONE):
             here = keyword in _IN_PLACE
             if here:
                 self.in_place[id(schema)].append(id(child))
@@ -135,7 +135,7 @@ class _Survey:
         return weights[key]
 
 
-def _inside(schema: dict[str, Any], *, alone: bool) -> Iterator[tuple[str, list[str | int], Any]]:
+def inside(schema: dict[str, Any], *, alone: bool) -> Iterator[tuple[str, list[str | int], Any]]:
     """The schemas right inside a schema: by which keyword, by which path. Whatever is under no such keyword is data."""
     for keyword in (*_IN_PLACE, *_BELOW):
         value = schema.get(keyword)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
@@ -28,6 +28,7 @@ class Offer:
     config: dict[str, Any]
     effect: str
     secret: bytes | None = None
+    order: dict[str, list[str]] = field(default_factory=dict)
 
 
 def offer(
@@ -61,7 +62,8 @@ def offer(
     ours = {name: value for name, value in ours.items() if value not in ("", None)}
     admission = gate.admit({name: value for name, value in definition.items() if name != "placet"})
     warnings = tuple({"pointer": warning.pointer, "text": warning.text} for warning in admission.warnings)
-    return Offer({**admission.definition, "placet": ours}, warnings, kind, config, effect, secret)
+    order = gate.order_of(definition.get("inputSchema"))
+    return Offer({**admission.definition, "placet": ours}, warnings, kind, config, effect, secret, order)
 
 
 def register_tool(
@@ -112,12 +114,13 @@ def _register(workspace_id: UUID, offered: Offer, by: str) -> Tool:
     versions = Tool.objects.select_for_update().filter(workspace_id=workspace_id, name=name)
     last = versions.order_by("-version").first()
     if last and last.is_active and last.digest == digest and last.holds() and _same_secret(last, offered):
+        versions.filter(pk=last.pk).exclude(order=offered.order).update(order=offered.order)
         return last
     versions.filter(is_active=True).update(is_active=False)
     tool = Tool(workspace_id=workspace_id, name=name, title=_title(offered), kind=offered.kind, effect=offered.effect)
     tool.version = last.version + 1 if last else 1
     tool.definition, tool.digest = document, digest
-    tool.config, tool.warnings = offered.config, list(offered.warnings)
+    tool.config, tool.warnings, tool.order = offered.config, list(offered.warnings), offered.order
     tool.secret = sealing.seal(workspace_id, _secret(last, offered), place=secret_place(tool.pk))
     tool.mac = keys.sign("tool", signed(tool))
     tool.save(force_insert=True)

@@ -15,7 +15,7 @@ from runtime import promises, tools
 
 class Tool(rows.Row):
     """One version of a tool. ``definition`` is as in MCP, with ours under ``placet``; all of it is in the digest
-    people approve."""
+    people approve. ``order`` is how its author ordered the arguments, which decides nothing."""
 
     PREFIX = "tol"
 
@@ -32,6 +32,7 @@ class Tool(rows.Row):
     config = models.JSONField()
     effect = models.CharField(max_length=12, choices=[(word, word) for word in tools.EFFECTS])
     warnings = models.JSONField(default=list)
+    order = models.JSONField(default=dict)
     secret = models.BinaryField()
     mac = models.BinaryField()
     is_active = models.BooleanField(default=True)
@@ -99,7 +100,7 @@ def facts(tool: Tool) -> gate.ToolFacts:
         name=tool.name,
         title=tool.title,
         definition_digest=tool.digest,
-        schema=document.get("inputSchema", {}),
+        schema=gate.ordered(document.get("inputSchema", {}), tool.order),
         summary=ours.get("summary", ""),
         effect=tool.effect,
         risk=ours.get("risk"),
