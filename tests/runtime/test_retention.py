@@ -104,7 +104,7 @@ def test_there_may_be_nothing_to_prune(talked: Run, keep: int) -> None:
 
 
 def test_an_erased_run_is_a_skeleton_that_can_be_audited(desk: Desk, decided: Run) -> None:
-    """DU-S7: every column of every table is searched; headers, decisions and ledger stay and verify."""
+    """CH-B157, DU-S7: every column of every table is searched; headers, decisions and ledger stay and verify."""
     before = entries.read(decided.workspace_id, decided.public_id)
     retention.erase(decided, by=desk.cast.omar.public_id)
     verified(decided)

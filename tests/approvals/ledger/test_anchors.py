@@ -126,7 +126,7 @@ def test_what_was_cut_is_never_anchored_as_if_it_were_right(northwind: Workspace
 
 
 def test_the_anchor_can_be_checked_by_somebody_with_the_file_and_a_public_key(northwind: Workspace) -> None:
-    """AU-5: nothing of ours is used here but the number of the key."""
+    """CH-B155, AU-5: nothing of ours is used here but the number of the key."""
     add(northwind)
     anchors.anchor()
     heads: dict[str, tuple[int, str]] = {}

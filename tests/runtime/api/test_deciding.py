@@ -10,7 +10,7 @@ from approvals.decisions import Decision
 from runtime.calls import Call
 from tests.runtime import tooling
 from tests.runtime.api.conftest import Api, fault, machine, path_of, person, verdict
-from tests.runtime.conftest import Desk
+from tests.runtime.conftest import Desk, call
 
 Held = Callable[..., Approval]
 
@@ -79,6 +79,20 @@ def test_an_approval_never_carries_arguments(dana: Api, held: Held, desk: Desk) 
     """IN-E58: what a verdict does not use is refused, not passed over."""
     answer = _decide(dana, held(), edited_action={"name": "asked.keyed", "args": {"n": 9}})
     assert fault(answer) == (422, "invalid_edit", "/edited_action")
+
+
+def test_an_answered_question_leaves_its_siblings_open(dana: Api, desk: Desk) -> None:
+    """AP-P14: of three calls of one step each keeps its own form, and each waits for its own answer."""
+    run = desk.begin([call("asked.keyed", n) for n in (1, 2, 3)])
+    asked = list(Approval.objects.order_by("pk"))
+    for index, approval in enumerate(asked):
+        for still in asked[index:]:
+            page = dana.client.get(f"/w/northwind/approvals/{still.public_id}").content.decode()
+            assert 'name="verdict" value="approve"' in page
+        assert _decide(dana, approval).status_code == 200
+        assert Approval.objects.filter(status="pending").count() == 2 - index
+    desk.work(run)
+    assert sorted(one["args"]["n"] for one in tooling.happened("done")) == [1, 2, 3]
 
 
 def test_a_rejection_needs_its_reason(dana: Api, held: Held, desk: Desk) -> None:
@@ -237,7 +251,6 @@ def test_the_list_is_narrowed_and_paged(dana: Api, held: Held, desk: Desk) -> No
 def test_secrets_stand_as_marks_and_are_kept_by_them(desk: Desk, dana: Api, agent: Api) -> None:
     """WB-9, IN-E49: no surface shows a secret, and an edit beside it leaves it as it was."""
     from runtime import definitions
-    from tests.runtime.conftest import call
 
     schema = {**tooling.SCHEMA, "properties": {**tooling.SCHEMA["properties"], "password": {"type": "string"}}}
     config = {"function": "tests.runtime.tooling.asked.keyed"}
