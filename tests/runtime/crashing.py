@@ -11,6 +11,7 @@ from django.db import connections
 
 from runtime import crashpoints, leases, loop
 from runtime.runs import Run
+from tests.runtime.test_leases import let_it_run_out
 
 
 def fork(function: Callable[[], object], at: str) -> int:
@@ -35,17 +36,24 @@ def work_and_die(run: Run, at: str) -> bool:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
 
 
-def work_and_stop(run: Run, at: str, *, ttl: int = 1) -> int:
-    """Let another process, whose leases are short, work on the run until it stands still at the point; returns its
-    id."""
+def work_and_stop(run: Run, at: str) -> int:
+    """Let another process work on the run until it stands still at the point, for longer than its lease lasts: by its
+    own clock, and by the database's. Returns its id."""
+
+    def stand_still(name: str, way: str) -> None:
+        for lease in leases._kept.values():
+            lease.until = 0.0
+        end(name, way)
 
     def work() -> None:
-        leases.TTL = ttl  # type: ignore[misc]
+        crashpoints._end = stand_still
         _work(run.pk, run.workspace_id)
 
+    end = crashpoints._end
     child = fork(work, f"{at}:stop")
     _, status = os.waitpid(child, os.WUNTRACED)
     assert os.WIFSTOPPED(status), f"the process never came to {at}"
+    let_it_run_out(run)
     return child
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import threading
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -124,7 +123,6 @@ def test_a_worker_that_sleeps_before_sending_wakes_up_too_late(desk: Desk) -> No
     run = waiting(desk, "asked.unsafe")
     decide(desk, run)
     child = work_and_stop(run, "send.before")
-    threading.Event().wait(1.2)
     assert desk.wait_out(run).status == "suspended_approval"
     wake(child)
     run.refresh_from_db()
@@ -136,7 +134,6 @@ def test_a_worker_that_sleeps_after_sending_brings_the_truth(desk: Desk) -> None
     run = waiting(desk, "asked.unsafe")
     decide(desk, run)
     child = work_and_stop(run, "send.after")
-    threading.Event().wait(1.2)
     assert desk.wait_out(run).status == "suspended_approval"
     wake(child)
     assert desk.work(run).status == "completed" and effects() == [7]
@@ -148,7 +145,6 @@ def test_a_worker_that_sleeps_after_sending_and_is_overtaken_has_one_effect(desk
     run = waiting(desk, "asked.keyed")
     decide(desk, run)
     child = work_and_stop(run, "send.after")
-    threading.Event().wait(1.2)
     assert desk.work(run).status == "completed"
     wake(child)
     assert effects() == [7] and [each.late for each in Attempt.objects.order_by("number")] == [True, False]
@@ -158,7 +154,6 @@ def test_a_worker_that_sleeps_before_committing_a_step_commits_nothing(desk: Des
     """DU-L1, DU-L40: no fork in a history."""
     run = desk.start([call("asked.keyed", 7)])
     child = work_and_stop(run, "step.before")
-    threading.Event().wait(1.2)
     assert desk.work(run).status == "suspended_approval"
     head = run.head_seq
     wake(child)

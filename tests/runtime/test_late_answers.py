@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-
 from approvals.approvals import Approval
 from runtime import invariants
 from tests.runtime import tooling
@@ -16,7 +14,6 @@ def test_a_late_answer_withdraws_the_question_whether_it_may_be_sent_again(desk:
     would have ended with people still asked to raise it."""
     run = desk.start([call("free.keyed", 7) | {"estimate": {"tokens": 1000}}], budget={"tokens": 1500})
     child = work_and_stop(run, "send.after")
-    threading.Event().wait(1.2)
     assert desk.work(run).status == "suspended_approval" and Approval.objects.get().kind == "budget"
     wake(child)
     assert desk.work(run).status == "completed" and len(tooling.happened("done")) == 1

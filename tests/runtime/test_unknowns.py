@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 import pytest
@@ -145,7 +144,6 @@ def test_a_late_answer_withdraws_the_question(desk: Desk) -> None:
     """What the tool said is the truth; nobody has to guess any more."""
     run = desk.start([call("free.unsafe", 7)])
     child = work_and_stop(run, "send.after")
-    threading.Event().wait(1.2)
     assert desk.wait_out(run).status == "suspended_approval"
     question = asked()
     wake(child)
@@ -174,7 +172,6 @@ def test_an_answer_and_a_choice_at_once_settle_it_once(desk: Desk, together: Any
     """DU-L15: whichever comes first; nothing locks the other out, and nothing happens twice."""
     run = desk.start([call("free.unsafe", 7)])
     child = work_and_stop(run, "send.after")
-    threading.Event().wait(1.2)
     assert desk.wait_out(run).status == "suspended_approval"
     together(lambda: choose(desk, "it_happened"), lambda: wake(child))
     assert desk.wait_out(run).status == "completed" and done() == 1

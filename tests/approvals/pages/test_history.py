@@ -69,11 +69,12 @@ def test_the_address_narrows_the_history(cast: Cast, reads: Reads, query: str, f
     assert answer.status_code == 200 and listed(answer.content) == found
 
 
-@pytest.mark.parametrize("size", ["-1", "0", "1000000000", "26", "x", "٢٥", ""])
-def test_a_page_has_one_of_a_few_sizes(cast: Cast, reads: Reads, size: str) -> None:
+def test_a_page_has_one_of_a_few_sizes(cast: Cast, reads: Reads) -> None:
     """IN-M18: page size −1 and 10⁹ give the smallest."""
     settled(cast, 27)
-    assert listed(reads(cast.dana).get(f"{HISTORY}?size={size}").content) == 25
+    client, asked = reads(cast.dana), ["-1", "0", "1000000000", "26", "x", "٢٥", ""]
+    shown = {size: listed(client.get(f"{HISTORY}?size={size}").content) for size in asked}
+    assert shown == dict.fromkeys(asked, 25)
 
 
 def test_no_column_is_named_by_the_reader(cast: Cast, reads: Reads) -> None:

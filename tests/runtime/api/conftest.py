@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,7 +15,7 @@ from django.test import Client
 from approvals.approvals import Approval
 from approvals.people import Person
 from runtime import credentials, definitions
-from tests import cast as casting
+from tests.approvals.conftest import among_the_cast, prepared
 from tests.runtime.conftest import Desk, call
 
 AT = "/api/v1"
@@ -53,6 +55,13 @@ def person(who: Person) -> Api:
     return Api(client, {"X-CSRFToken": "t" * 32})
 
 
+@pytest.fixture(autouse=True)
+def _among_the_cast(request: pytest.FixtureRequest) -> Iterator[None]:
+    rolls_back = "place" in request.fixturenames and "desk" not in request.fixturenames
+    with among_the_cast(request) if rolls_back else nullcontext():
+        yield
+
+
 @pytest.fixture
 def place(request: pytest.FixtureRequest) -> Desk:
     """The desk with its tools where a test asks for it, else one without, in a transaction that is rolled back."""
@@ -60,7 +69,7 @@ def place(request: pytest.FixtureRequest) -> Desk:
         desk: Desk = request.getfixturevalue("desk")
         return desk
     request.getfixturevalue("db")
-    cast = casting.assemble()
+    cast = deepcopy(prepared()[1])
     agent = definitions.register_agent(cast.northwind.pk, "scripted", "scripted", {}, by="system")
     return Desk(cast, agent)
 
