@@ -158,7 +158,7 @@ class Striker:
         second = Child("runs-2", self.stack.children["runs"].argv)
         self.stack.children[second.name] = second
         start_worker(self.stack, second.name)
-        until(refund.is_over, seconds=90, every=0.2)
+        until(refund.is_over, seconds=90, every=0.5)
 
     def rest(self) -> None:
         """Nothing is armed any more, and everything runs."""

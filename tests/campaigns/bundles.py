@@ -27,6 +27,8 @@ MODEL: Final = "campaign.model"
 TOOLS: Final = {f"campaign.do_{effect}": effect for effect in ("pure", "keyed", "natural", "lookup", "unsafe")}
 TOKENS: Final = 1_000
 """What a question to the model may spend: held before it is asked, and charged, for it does not say what it spent."""
+LOOK: Final = 0.25
+"""Seconds between two looks of people for what they are asked."""
 ONCE: Final = frozenset({"lookup", "unsafe"})
 """Effects of tools that do their work again each time they are called."""
 
@@ -83,7 +85,7 @@ class Bundle:
             for approval in stubbornly(self._open):
                 if person.approve(approval, seconds=PATIENCE):
                     self.taken.append((approval, person.email))
-            time.sleep(0.1)
+            time.sleep(LOOK)
 
     def _open(self) -> list[str]:
         assert self.run is not None

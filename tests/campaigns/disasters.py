@@ -74,7 +74,7 @@ def sweeps_until_hinted(wanted: set[UUID], *, seconds: float = 30) -> int:
         begun.update(Process.objects.filter(kind="sweep", seen_at__gt=now).values_list("name", "seen_at"))
         return Run.objects.filter(pk__in=wanted, hinted_at__gt=now).count() == len(wanted)
 
-    return len(begun) if until(all_hinted, seconds=seconds, every=0.02) else len(begun) + 1000
+    return len(begun) if until(all_hinted, seconds=seconds, every=0.1) else len(begun) + 1000
 
 
 def restarted(stage: Stage, pair: list[Visitor], after: After) -> None:

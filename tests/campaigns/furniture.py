@@ -126,7 +126,7 @@ def held(chain: str, *, seconds: float = 60) -> str:
         found[:] = [each.public_id for each in Approval.objects.filter(chain=chain, status="pending")]
         return bool(found)
 
-    if not until(lambda: stubbornly(asked), seconds=seconds, every=0.05):
+    if not until(lambda: stubbornly(asked), seconds=seconds, every=0.1):
         raise TimeoutError(f"{chain} asks nobody after {seconds:g} s.")
     return found[0]
 

@@ -50,7 +50,7 @@ def run(stage: Stage, options: argparse.Namespace) -> tuple[bool, dict[str, Any]
         one.set_off()
         started.append(one)
         striker.strike(blow, one)
-        until(lambda: under_way(started) <= AT_ONCE, seconds=PATIENCE, every=0.2)
+        until(lambda: under_way(started) <= AT_ONCE, seconds=PATIENCE, every=0.5)
     tell("Everything runs again; now all of them have to end …")
     striker.rest()
     wait_for_all(started, seconds=REST)

@@ -34,7 +34,7 @@ def small(*names: str, seconds: float) -> list[dict[str, Any]]:
     return figures
 
 
-@pytest.mark.lasts(180)
+@pytest.mark.lasts(120)
 def test_every_process_may_be_killed_and_each_refund_is_paid_once() -> None:
     """AP-D3, AP-P6, AP-U1, RL-11: SIGKILL at every point and at random; one effect, nothing lost, all complete.
     DU-L21, DU-C4: also of parallel calls of every effect class, and no answer of a model is paid for twice.
