@@ -56,7 +56,7 @@ def _count(vote: Ballot, attempt: Attempt) -> Decided | Refused:
     approval = vote.approval
     if _said_so_already(vote, attempt):
         return Refused("already_voted", "You gave this very answer already.")
-    said = write(approval, vote.revision, attempt, attempt.verdict)
+    said = write(vote, attempt, attempt.verdict)
     others = [one for one in vote.answers if one.person_id != attempt.by.pk]
     vote = replace(vote, yeses=[one for one in vote.yeses if one.person_id != attempt.by.pk], answers=[*others, said])
     filled = vote.filled_by(vote.agreeing(said))

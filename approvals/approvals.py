@@ -84,7 +84,6 @@ class Approval(rows.Row):
     decided_by = models.ForeignKey(Person, models.PROTECT, null=True, related_name="+")
     choice = models.CharField(max_length=40, blank=True)
     asked_again = models.ForeignKey("self", models.PROTECT, null=True, related_name="+")
-    touched = models.PositiveIntegerField(default=0)
     mac = models.BinaryField(default=b"")
 
     class Meta:

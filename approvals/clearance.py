@@ -11,6 +11,7 @@ from approvals.approvals import Approval, context_of
 from approvals.ledger import canonical
 from approvals.revisions import Revision
 from approvals.rulings import UNPROVEN, Forged, Ruling
+from approvals.said import Decision
 
 
 @dataclass(frozen=True)
@@ -81,17 +82,27 @@ def lapsed(workspace_id: UUID, subject: str, digest: str) -> Lapsed:
 
 
 def _clearance(workspace_id: UUID, subject: str, digest: str) -> Cleared | NotCleared:
-    ruling = Ruling.objects.filter(workspace_id=workspace_id, subject=subject, digest=digest).exclude(digest="").first()
+    ruling = _RULED.first(workspace=workspace_id, subject=subject, digest=digest) if digest else None
     if ruling is None or not ruling.holds():
         return NotCleared("tampered", "No ruling that Placet wrote covers this call.")
     args = ruling.clear_args()
     if canonical.action_digest(ruling.header, args) != digest:
         return NotCleared("tampered", "The arguments are not the ones the digest names.")
     if ruling.verdict == Ruling.Verdict.REQUIRE_APPROVAL:
-        problem = _unapproved(workspace_id, ruling, args)
+        problem = _unapproved(ruling, args)
     else:
         problem = _no_longer_allowed(ruling, args)
     return problem or Cleared(ruling.header, args, ruling.tool, ruling.definition_digest)
+
+
+# With what people voted on, where they were asked, and the time: all that the votes are held against.
+_RULED = rows.Ready(
+    lambda: (
+        Ruling.objects.select_related("revision_ruled__approval", "revision_ruled__editor")
+        .annotate(read_at=rows.Now())
+        .filter(workspace_id=rows.Slot("workspace"), subject=rows.Slot("subject"), digest=rows.Slot("digest"))
+    )
+)
 
 
 def _no_longer_allowed(ruling: Ruling, args: bytes) -> NotCleared | None:
@@ -103,17 +114,21 @@ def _no_longer_allowed(ruling: Ruling, args: bytes) -> NotCleared | None:
     return NotCleared("policy_changed", f"Policy no longer allows this call outright. {opinion.reason}".strip())
 
 
-def _unapproved(workspace_id: UUID, ruling: Ruling, args: bytes) -> NotCleared | None:
-    key = rows.parse_id("apr", ruling.header.get("approval", ""))
-    approval = (
-        Approval.objects.filter(workspace_id=workspace_id, pk=key, subject=ruling.subject).first() if key else None
-    )
-    if approval is None or approval.status != Approval.Status.APPROVED or approval.revision != ruling.revision:
+def _unapproved(ruling: Any, args: bytes) -> NotCleared | None:
+    revision = getattr(ruling, "revision_ruled", None)
+    if revision is None or not _is_approved(ruling, revision):
         return NotCleared("not_approved", "This call is not approved.")
-    if _kind(ruling) == Approval.Kind.CALL and revisions.instant(rows.now()) >= str(ruling.header["expiry"]):
+    if _kind(ruling) == Approval.Kind.CALL and revisions.instant(ruling.read_at) >= str(ruling.header["expiry"]):
         return NotCleared("expired", "The approval ran out before the call could run.")
-    revision = Revision.objects.select_related("ruling").get(approval=approval, number=ruling.revision)
-    return _votes_fall_short(approval, revision, ruling, args)
+    return _votes_fall_short(revision.approval, revision, ruling, args)
+
+
+def _is_approved(ruling: Ruling, revision: Revision) -> bool:
+    """Whether the approval that the ruling was made for is approved, on this revision."""
+    approval = revision.approval
+    made_for = (ruling.header.get("approval", ""), ruling.subject, ruling.revision, ruling.workspace_id)
+    ended = (approval.public_id, approval.subject, approval.revision, approval.workspace_id)
+    return approval.status == Approval.Status.APPROVED and made_for == ended and revision.number == ruling.revision
 
 
 def _kind(ruling: Ruling) -> str:
@@ -128,7 +143,7 @@ def _votes_fall_short(approval: Approval, revision: Revision, ruling: Ruling, ar
         forged = any(not said.holds() for said in approval.decisions.filter(revision=revision.number))
         code = "tampered" if forged else "votes_fall_short"
         return NotCleared(code, f"The votes no longer meet rule {vote.rule['id']}.")
-    if people.unexplained_among(approval.workspace_id, {yes.person_id for yes in vote.yeses}):
+    if people.unexplained_among(approval.workspace_id, _seats_of(vote, vote.yeses)):
         return NotCleared("tampered", "Somebody who approved has a right that no entry of the ledger gave.")
     if _kind(ruling) != Approval.Kind.CALL:
         return None
@@ -141,6 +156,10 @@ def _votes_fall_short(approval: Approval, revision: Revision, ruling: Ruling, ar
     if vote.filled_under(opinion.rule, able) < len(policies.seats(opinion.rule)):
         return NotCleared("votes_fall_short", f"The votes do not meet rule {opinion.rule_id}, which asks now.")
     return None
+
+
+def _seats_of(vote: votes.Ballot, voters: list[Decision]) -> people.Able:
+    return {one.person_id: vote.able[one.person_id] for one in voters}
 
 
 # Instead of yes or no
@@ -162,7 +181,7 @@ def _answer(vote: votes.Ballot) -> Answer | NotCleared:
     for said in reversed(vote.answers):
         agreed = vote.agreeing(said)
         if vote.filled_by(agreed) == vote.needed:
-            if people.unexplained_among(said.workspace_id, {one.person_id for one in agreed}):
+            if people.unexplained_among(said.workspace_id, _seats_of(vote, agreed)):
                 return NotCleared("tampered", "Somebody who answered has a right that no entry of the ledger gave.")
             return Answer(
                 response=said.clear_response() if said.verdict == "respond" else None,

@@ -8,8 +8,6 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
-from django.db import models
-
 from approvals import answers, approvals, asked, edits, policies, revisions, rows, schemas
 from approvals.answers import Decided as Decided
 from approvals.approvals import Approval
@@ -70,15 +68,9 @@ def decide(
 
 def _lock_and_judge(workspace_id: UUID, approval_id: UUID, attempt: Attempt) -> Decided | Refused:
     # The lock comes first: counting before locking leaves two last votes in and the approval pending.
-    pending = Approval.objects.filter(
-        workspace_id=workspace_id,
-        pk=approval_id,
-        status="pending",
-        revision=attempt.revision,
-        expires_at__gt=rows.Now(),
-    )
-    locked = pending.update(touched=models.F("touched") + 1)
-    approval = Approval.objects.filter(workspace_id=workspace_id, pk=approval_id).first()
+    named = {"workspace": workspace_id, "approval": approval_id}
+    locked = _OPEN.first(**named, revision=attempt.revision)
+    approval = locked or Approval.objects.filter(workspace_id=workspace_id, pk=approval_id).first()
     if approval is None:
         return Refused("not_found", "There is no such approval.")
     answer = _judge(approval, attempt) if locked else _missed(approval, attempt)
@@ -89,6 +81,17 @@ def _lock_and_judge(workspace_id: UUID, approval_id: UUID, attempt: Attempt) -> 
         body = {"verdict": verdict, "code": answer.code, "seen": attempt.revision, "via": attempt.via}
         approvals.record(approval, "decision.refused", body | {"digest": digest}, by=attempt.by.public_id)
     return answer
+
+
+_OPEN = rows.Ready(
+    lambda: Approval.objects.select_for_update(no_key=True).filter(
+        workspace_id=rows.Slot("workspace"),
+        pk=rows.Slot("approval"),
+        revision=rows.Slot("revision"),
+        status=Approval.Status.PENDING,
+        expires_at__gt=rows.Now(),
+    )
+)
 
 
 def _missed(approval: Approval, attempt: Attempt) -> Refused:
@@ -146,14 +149,14 @@ def _badly_put(revision: Revision, attempt: Attempt) -> Refused | None:
 
 def _reject(vote: Ballot, attempt: Attempt) -> Decided:
     approval = vote.approval
-    write(approval, vote.revision, attempt, "reject")
+    write(vote, attempt, "reject")
     approvals.settle(approval, Approval.Status.REJECTED, **_ended(vote, attempt))
     return Decided(approval.status, vote.revision.number, 0, approval.required)
 
 
 def _approve(vote: Ballot, attempt: Attempt) -> Decided:
     approval = vote.approval
-    yes = write(approval, vote.revision, attempt, "approve")
+    yes = write(vote, attempt, "approve")
     vote = replace(vote, yeses=[*vote.yeses, yes])
     if vote.filled == vote.needed:
         approvals.settle(approval, Approval.Status.APPROVED, **_ended(vote, attempt))
@@ -210,7 +213,7 @@ def _bar_after(vote: Ballot, edited: Any, editor: Person) -> dict[str, Any] | Re
 
 def _open_revision(vote: Ballot, rule: dict[str, Any], args: bytes, attempt: Attempt) -> Decided:
     approval, old = vote.approval, vote.revision
-    write(approval, old, attempt, "edit")
+    write(vote, attempt, "edit")
     version = policies.current_version(approval.workspace_id)
     new = revisions.add_revision(approval, args, rule, number=old.number + 1, editor=attempt.by, policy_version=version)
     approvals.raise_bar(approval, rule, revision=new.number, policy_version=version)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any, ClassVar
 from uuid import UUID
 
@@ -13,7 +14,8 @@ from guardian.models import UserObjectPermission
 from guardian.shortcuts import assign_perm, remove_perm
 
 from approvals import rows
-from approvals.ledger import entries
+from approvals.ledger import entries, followed
+from approvals.rows import wire
 
 
 class PersonManager(BaseUserManager["Person"]):
@@ -115,7 +117,14 @@ def workspace_of(person: Any, slug: str) -> Workspace | None:
     one."""
     if not getattr(person, "is_active", False):
         return None
-    return Workspace.objects.filter(slug=slug, pk__in=_memberships(person)).first()
+    return _ENTERED.first(slug=slug, person=person.pk)
+
+
+_ENTERED = rows.Ready(
+    lambda: Workspace.objects.filter(
+        slug=rows.Slot("slug"), pk__in=Membership.objects.filter(person_id=rows.Slot("person")).values("workspace_id")
+    )
+)
 
 
 def workspaces(person: Person) -> list[Workspace]:
@@ -148,28 +157,36 @@ def is_operators(seat: str) -> bool:
     return rows.parse_id(OPERATED, seat) is not None
 
 
-def deciders_of(workspace_id: UUID, seats: Iterable[str]) -> dict[UUID, set[str]]:
-    """Who may take any of these seats today, and which of them: those who may decide for a team, named by its slug, or
-    operate an agent, named by its public id. A few queries however many seats."""
+Able = dict[UUID, dict[str, str]]
+"""The seats that each of these people may take, and for each seat the public id of what gives it: a team, an agent."""
+
+
+def deciders_of(workspace_id: UUID, seats: Iterable[str]) -> Able:
+    """Who may take any of these seats today: those who may decide for a team, named by its slug, or operate an agent,
+    named by its public id. One query however many seats."""
     wanted = set(seats)
     operated = {str(key): seat for seat in wanted if (key := rows.parse_id(OPERATED, seat))}
-    slugs = wanted - set(operated.values())
-    teams = {str(key): slug for key, slug in _team_keys(workspace_id).items() if slug in slugs} if slugs else {}
-    able: dict[UUID, set[str]] = {}
-    for named, held in ((teams, _held("decide", teams)), (operated, _held("operate", operated))):
-        mine = held.filter(user__is_active=True, user__memberships__workspace_id=workspace_id) if named else held
-        for key, thing in mine.values_list("user_id", "object_pk"):
-            able.setdefault(key, set()).add(named[thing])
+    asked = {"workspace": workspace_id, "teams": sorted(wanted - set(operated.values()))}
+    asked |= {"agents": list(operated), "seats": list(operated.values())}
+    able: Able = {}
+    for person, seat, thing in wire.rows(_ABLE, asked):
+        able.setdefault(person, {})[seat] = seat if thing is None else rows.public_id(Team.PREFIX, thing)
     return able
 
 
-def _held(right: str, keys: Iterable[str]) -> models.QuerySet[UserObjectPermission]:
-    """Who holds the right on things of these keys. Keys are unique over all tables, and each right is of one table."""
-    return UserObjectPermission.objects.filter(permission__codename=right, object_pk__in=list(keys))
-
-
-def _team_keys(workspace_id: UUID) -> dict[UUID, str]:
-    return dict(Team.objects.filter(workspace_id=workspace_id).values_list("pk", "slug"))
+# guardian names things by their keys as text. Keys are unique over all tables, and each right is of one table.
+_ABLE = """
+    WITH wanted (thing, seat, needed, team) AS (
+        SELECT id::text, slug, 'decide', id FROM approvals_team
+            WHERE workspace_id = %(workspace)s AND slug = ANY(%(teams)s)
+        UNION ALL SELECT key, seat, 'operate', NULL FROM unnest(%(agents)s::text[], %(seats)s::text[]) w (key, seat)
+    )
+    SELECT held.user_id, wanted.seat, wanted.team FROM wanted
+        JOIN guardian_userobjectpermission held ON held.object_pk = wanted.thing
+        JOIN auth_permission given ON given.id = held.permission_id AND given.codename = wanted.needed
+        JOIN approvals_person person ON person.id = held.user_id AND person.is_active
+    WHERE EXISTS (SELECT FROM approvals_membership WHERE person_id = person.id AND workspace_id = %(workspace)s)
+"""
 
 
 def teams_decided_by(person: Person, workspace_id: UUID) -> set[str]:
@@ -266,58 +283,64 @@ def _record_right(kind: str, person: Person, right: str, thing: models.Model, wo
 
 # What the ledger must explain
 
+
+@dataclass(frozen=True)
+class _Told:
+    """Who is a member by the ledger, and which rights it gave and did not take: person, right, thing."""
+
+    joined: frozenset[str] = frozenset()
+    granted: frozenset[tuple[str, str, str]] = frozenset()
+
+    def after(self, told: Iterable[dict[str, Any]]) -> _Told:
+        joined, granted = set(self.joined), set(self.granted)
+        for entry in told:
+            match entry["kind"]:
+                case "person.joined":
+                    joined.add(entry["person"])
+                case "person.left":
+                    joined.discard(entry["person"])
+                case "right.granted":
+                    granted.add((entry["person"], entry["right"], entry["thing"]))
+                case "right.revoked":
+                    granted.discard((entry["person"], entry["right"], entry["thing"]))
+        return _Told(frozenset(joined), frozenset(granted))
+
+
 _RIGHTS = ["person.joined", "person.left", "right.granted", "right.revoked"]
+_TOLD = followed.Followed(_RIGHTS, _Told(), _Told.after)
 
 
 def unexplained(workspace_id: UUID) -> list[str]:
     """The memberships and rights in force that no entry of the ledger granted: somebody wrote them past Placet."""
-    joined, granted = _explained(workspace_id)
+    told = _Told().after(entries.read(workspace_id, "workspace", only=_RIGHTS))
     members = Membership.objects.filter(workspace_id=workspace_id).select_related("person")
     found = [
-        f"No entry made {member.person.email} a member." for member in members if member.person.public_id not in joined
+        f"No entry made {member.person.email} a member."
+        for member in members
+        if member.person.public_id not in told.joined
     ]
     return found + [
         f"No entry gave {email} the right to {right} {thing}."
         for email, person, right, thing in _rights_in_force(workspace_id)
-        if (person, right, thing) not in granted
+        if (person, right, thing) not in told.granted
     ]
 
 
-def unexplained_among(workspace_id: UUID, keys: set[UUID]) -> set[UUID]:
-    """Those of these people who are members, or decide for a team or operate an agent, by no entry of the ledger."""
-    joined, granted = _explained(workspace_id)
-    named = {rows.public_id(Person.PREFIX, key): key for key in keys}
-    suspect = {key for name, key in named.items() if name not in joined}
-    return suspect | {
-        named[person]
-        for _, person, right, thing in _rights_in_force(workspace_id, keys)
-        if right in {"decide", "operate"} and (person, right, thing) not in granted
-    }
+def unexplained_among(workspace_id: UUID, able: Able) -> set[UUID]:
+    """Those of these people who are members, or may take one of these seats, by no entry of the ledger. Raises
+    ledger.about.Broken where the ledger proves nothing."""
+    told = _TOLD.of(workspace_id)
+    return {key for key, seats in able.items() if not _explained(told, rows.public_id(Person.PREFIX, key), seats)}
 
 
-def _explained(workspace_id: UUID) -> tuple[set[str], set[tuple[str, str, str]]]:
-    """Who is a member by the ledger, and which rights it granted and did not revoke."""
-    joined: set[str] = set()
-    granted: set[tuple[str, str, str]] = set()
-    for entry in entries.read(workspace_id, "workspace", only=_RIGHTS):
-        match entry["kind"]:
-            case "person.joined":
-                joined.add(entry["person"])
-            case "person.left":
-                joined.discard(entry["person"])
-            case "right.granted":
-                granted.add((entry["person"], entry["right"], entry["thing"]))
-            case "right.revoked":
-                granted.discard((entry["person"], entry["right"], entry["thing"]))
-    return joined, granted
+def _explained(told: _Told, person: str, seats: dict[str, str]) -> bool:
+    rights = {(person, "operate" if is_operators(seat) else "decide", thing) for seat, thing in seats.items()}
+    return person in told.joined and rights <= told.granted
 
 
-def _rights_in_force(workspace_id: UUID, keys: set[UUID] | None = None) -> list[tuple[str, str, str, str]]:
-    """E-mail, person, right and thing of every object right on a thing of the workspace; of these people alone, if
-    given."""
+def _rights_in_force(workspace_id: UUID) -> list[tuple[str, str, str, str]]:
+    """E-mail, person, right and thing of every object right on a thing of the workspace."""
     held = UserObjectPermission.objects.select_related("user", "permission", "content_type").order_by("pk")
-    if keys is not None:
-        held = held.filter(user_id__in=keys)
     found = []
     for row in held.filter(user__memberships__workspace_id=workspace_id):
         thing = row.content_object

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -11,7 +11,7 @@ from django.db import models
 
 from approvals import people, rows, schemas
 from approvals.ledger import canonical, entries, keys
-from approvals.people import Person, Team, Workspace
+from approvals.people import Able, Person, Team, Workspace
 from approvals.policy_documents import PolicyFault as PolicyFault
 from approvals.policy_documents import read_document as read_document
 from approvals.policy_documents import seconds as seconds
@@ -77,7 +77,12 @@ class Trial:
 
 def current(workspace_id: UUID) -> Policy | None:
     """The policy in force."""
-    return Policy.objects.filter(workspace_id=workspace_id).order_by("-version").first()
+    return _CURRENT.first(workspace=workspace_id)
+
+
+_CURRENT = rows.Ready(
+    lambda: Policy.objects.filter(workspace_id=rows.Slot("workspace")).order_by("-version")[:1],
+)
 
 
 def current_version(workspace_id: UUID) -> int:
@@ -153,7 +158,7 @@ def seats(rule: Mapping[str, Any]) -> list[str]:
     return [need["team"] for need in rule["approvals"] for _ in range(need["count"])]
 
 
-def filled(needed: Sequence[str], teams_of: Iterable[set[str]]) -> int:
+def filled(needed: Sequence[str], teams_of: Iterable[Collection[str]]) -> int:
     """How many seats these people fill at most, each person one seat (maximum matching by augmenting paths)."""
     holder: dict[int, int] = {}
     voters = list(teams_of)
@@ -170,8 +175,8 @@ def filled(needed: Sequence[str], teams_of: Iterable[set[str]]) -> int:
     return sum(place(voter, set()) for voter in range(len(voters)))
 
 
-def eligible(workspace_id: UUID, rule: Mapping[str, Any], *, without: Iterable[UUID] = ()) -> dict[UUID, set[str]]:
-    """Who may decide under the rule today, with the teams they may decide for."""
+def eligible(workspace_id: UUID, rule: Mapping[str, Any], *, without: Iterable[UUID] = ()) -> Able:
+    """Who may decide under the rule today, with the seats they may take."""
     able = people.deciders_of(workspace_id, {need["team"] for need in rule["approvals"]})
     return {key: teams for key, teams in able.items() if key not in set(without)}
 

@@ -31,7 +31,7 @@ class Revision(rows.Row):
     approval = models.ForeignKey("approvals.Approval", models.PROTECT, related_name="revisions")
     number = models.PositiveIntegerField()
     editor = models.ForeignKey(Person, models.PROTECT, null=True, related_name="+")
-    ruling = models.OneToOneField(Ruling, models.PROTECT, related_name="+")
+    ruling = models.OneToOneField(Ruling, models.PROTECT, related_name="revision_ruled")
     args_digest = models.CharField(max_length=64)
     digest = models.CharField(max_length=64)
 
@@ -48,8 +48,20 @@ def revisions(approval: Approval) -> list[Revision]:
 
 
 def current_revision(approval: Approval) -> Revision:
-    """The revision that people vote on now."""
-    return approval.revisions.select_related("ruling", "editor").get(number=approval.revision)
+    """The revision that people vote on now, and in ``read_at`` the database's time. Raises Forged if it is gone."""
+    found = _NUMBERED.first(approval=approval.pk, number=approval.revision)
+    if found is None:
+        raise Forged(f"Revision {approval.revision} of {approval.public_id} is gone.")
+    return found
+
+
+_NUMBERED = rows.Ready(
+    lambda: (
+        Revision.objects.select_related("ruling", "editor")
+        .annotate(read_at=rows.Now())
+        .filter(approval_id=rows.Slot("approval"), number=rows.Slot("number"))
+    )
+)
 
 
 def args_of(revision: Revision) -> bytes:

@@ -8,15 +8,15 @@ from uuid import UUID
 from django.db import models
 
 from approvals import rows
-from approvals.ledger import canonical, keys, sealing
+from approvals.ledger import about, canonical, keys, sealing
 
 
 class Forged(Exception):
     """A row whose authentication code does not hold: somebody wrote to the database past Placet."""
 
 
-UNPROVEN = (Forged, keys.UnknownKey, sealing.Tampered)
-"""What reading a signed or sealed row raises when it proves nothing: it then lets nothing run."""
+UNPROVEN = (Forged, keys.UnknownKey, sealing.Tampered, about.Broken)
+"""What reading a signed or sealed row, or the ledger, raises when it proves nothing: it then lets nothing run."""
 
 
 class Ruling(rows.Row):
@@ -89,5 +89,5 @@ def write(*, args: bytes, **fields: Any) -> Ruling:
     ruling = Ruling(workspace_id=rows.in_scope(), args_digest=canonical.sha256_hex(args), **fields)
     ruling.args = sealing.seal(ruling.workspace_id, args, place=_place(ruling.pk))
     ruling.mac = keys.sign("ruling", _signed(ruling))
-    ruling.save(force_insert=True)
+    rows.insert(ruling)
     return ruling

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from django.db import connection, models
+from django.db import models
 
 from approvals import approvals, revisions, rows
 from approvals.approvals import Approval
 from approvals.ledger import canonical, keys, sealing
 from approvals.people import Person
 from approvals.revisions import Revision
+
+if TYPE_CHECKING:
+    from approvals.votes import Ballot
 
 
 class Decision(rows.Row):
@@ -112,21 +114,24 @@ class Attempt:
     choice: str = ""
 
 
-def _turn(approval: Approval, revision: Revision, person: Person) -> tuple[int, datetime]:
-    """Which turn this is of a person on a revision, and the database's time."""
-    asked = "SELECT count(*) + 1, placet_now() FROM approvals_decision"
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"{asked} WHERE approval_id = %s AND revision = %s AND person_id = %s",
-            [approval.pk, revision.number, person.pk],
-        )
-        turn, now = cursor.fetchone()
-    return turn, now
+def on_revision(approval: Approval, revision: Revision) -> list[Decision]:
+    """What was said of a revision, a person's turns in their order, each with the person."""
+    return _ON(approval=approval.pk, revision=revision.number)
 
 
-def write(approval: Approval, revision: Revision, attempt: Attempt, verdict: str) -> Decision:
+_ON = rows.Ready(
+    lambda: (
+        Decision.objects.select_related("person")
+        .filter(approval_id=rows.Slot("approval"), revision=rows.Slot("revision"))
+        .order_by("turn")
+    )
+)
+
+
+def write(vote: Ballot, attempt: Attempt, verdict: str) -> Decision:
     """Insert the decision and record it; what was said itself stays outside the ledger, only its digests go in."""
-    turn, now = _turn(approval, revision, attempt.by)
+    approval, revision = vote.approval, vote.revision
+    turn = vote.turns.get(attempt.by.pk, 0) + 1
     decision = Decision(
         workspace_id=approval.workspace_id,
         approval=approval,
@@ -138,7 +143,7 @@ def write(approval: Approval, revision: Revision, attempt: Attempt, verdict: str
         message_digest=canonical.sha256_hex(attempt.message.encode()),
         choice=attempt.choice if verdict == "choose" else "",
         decided_via=attempt.via,
-        decided_at=now,
+        decided_at=vote.at or rows.now(),
     )
     decision.message = sealing.seal(
         decision.workspace_id, attempt.message.encode(), place=_place(decision.pk, "message")
@@ -147,7 +152,7 @@ def write(approval: Approval, revision: Revision, attempt: Attempt, verdict: str
         decision.response_digest = canonical.sha256_hex(attempt.response)
         decision.response = _sealed(decision, "response", attempt.response)
     decision.mac = keys.sign("decision", canonical.encode(_signed(decision)))
-    decision.save(force_insert=True)
+    rows.insert(decision)
     body = {
         "verdict": verdict,
         "turn": turn,

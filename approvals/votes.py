@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
-from approvals import people, policies, revisions
+from approvals import people, policies, revisions, said
 from approvals.approvals import Approval
-from approvals.people import Person
+from approvals.people import Able, Person
 from approvals.revisions import Revision
 from approvals.rulings import UNPROVEN, Forged
+from approvals.said import Decision
 from approvals.schemas import Fault
-
-if TYPE_CHECKING:
-    from approvals.decisions import Decision
 
 
 @dataclass(frozen=True)
@@ -55,9 +55,13 @@ class Ballot:
     approval: Approval
     revision: Revision
     rule: dict[str, Any]
-    able: dict[UUID, set[str]]
+    able: Able
     yeses: list[Decision]
     answers: list[Decision] = field(default_factory=list)
+    turns: Mapping[UUID, int] = field(default_factory=dict)
+    """How often each person spoke on this revision, whether or not it counts."""
+    at: datetime | None = None
+    """When it was read, by the database's clock; None for a revision that was only just made."""
 
     @property
     def barred(self) -> set[UUID]:
@@ -88,19 +92,19 @@ class Ballot:
     @property
     def furthest(self) -> int:
         """The same, or how many those fill who gave one and the same answer, if that is more."""
-        return max([self.filled, *(self.filled_by(self.agreeing(said)) for said in self.answers)])
+        return max([self.filled, *(self.filled_by(self.agreeing(one)) for one in self.answers)])
 
     def filled_by(self, votes: list[Decision]) -> int:
         """How many seats the givers of these votes fill."""
-        return policies.filled(policies.seats(self.rule), [self.able.get(vote.person_id, set()) for vote in votes])
+        return policies.filled(policies.seats(self.rule), [self.able.get(vote.person_id, {}) for vote in votes])
 
-    def agreeing(self, said: Decision) -> list[Decision]:
+    def agreeing(self, answer: Decision) -> list[Decision]:
         """The answers that say the same as this one: only those count together."""
-        return [one for one in self.answers if _answer_of(one) == _answer_of(said)]
+        return [one for one in self.answers if _answer_of(one) == _answer_of(answer)]
 
-    def filled_under(self, rule: dict[str, Any], able: dict[UUID, set[str]]) -> int:
+    def filled_under(self, rule: dict[str, Any], able: Able) -> int:
         """How many seats of some rule the same yeses fill, by who may decide under that rule."""
-        return policies.filled(policies.seats(rule), [able.get(vote.person_id, set()) for vote in self.yeses])
+        return policies.filled(policies.seats(rule), [able.get(vote.person_id, {}) for vote in self.yeses])
 
     def refusal(self, person: Person, verdict: str) -> Refused | None:
         """Why this person may not give this verdict now; None if they may."""
@@ -140,17 +144,20 @@ def ballot(approval: Approval, revision: Revision) -> Ballot:
         raise Forged("What was asked is not as it was written.")
     empty = Ballot(approval, revision, rule, policies.eligible(approval.workspace_id, rule), [])
     last: dict[UUID, Decision] = {}
-    for decision in approval.decisions.filter(revision=revision.number).select_related("person").order_by("turn"):
+    turns = Counter[UUID]()
+    for decision in said.on_revision(approval, revision):
+        turns[decision.person_id] += 1
         if decision.holds() and decision.digest == revision.digest:
             last[decision.person_id] = decision
     may_count = set(empty.able) - empty.barred
     counted = [vote for vote in last.values() if vote.person_id in may_count]
     yeses = [vote for vote in counted if vote.verdict == "approve"]
-    return replace(empty, yeses=yeses, answers=[vote for vote in counted if vote.verdict in {"respond", "choose"}])
+    answers = [vote for vote in counted if vote.verdict in {"respond", "choose"}]
+    return replace(empty, yeses=yeses, answers=answers, turns=turns, at=getattr(revision, "read_at", None))
 
 
-def _answer_of(said: Decision) -> tuple[str, str, str]:
-    return said.verdict, said.response_digest, said.choice
+def _answer_of(one: Decision) -> tuple[str, str, str]:
+    return one.verdict, one.response_digest, one.choice
 
 
 def standing(approval: Approval, person: Person) -> Standing:
@@ -160,14 +167,14 @@ def standing(approval: Approval, person: Person) -> Standing:
     except UNPROVEN as fault:
         return Standing(False, str(fault), "tampered", required=approval.required)
     refusal = vote.refusal(person, _main_verdict(vote.rule))
-    said = [*vote.yeses, *vote.answers]
-    voted = {one.person_id for one in said}
+    counted = [*vote.yeses, *vote.answers]
+    voted = {one.person_id for one in counted}
     others = Person.objects.filter(pk__in=set(vote.able) - vote.barred - voted - {person.pk}).order_by("name")
     return Standing(
         may=refusal is None,
         reason=refusal.message if refusal else "",
         code=refusal.code if refusal else "",
-        votes=said,
+        votes=counted,
         filled=vote.furthest,
         required=vote.needed,
         voted=person.pk in voted,

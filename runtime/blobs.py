@@ -15,7 +15,7 @@ from django.db import models
 
 from approvals import rows
 from approvals.ledger import canonical, keys, sealing
-from runtime import wire
+from approvals.rows import wire
 
 LARGE: Final = 8 * 1024
 """From so many bytes of canonical JSON on a value is stored by itself, and checkpoints refer to it."""

@@ -96,7 +96,10 @@ class Position:
 
 def standing(run_id: UUID) -> Breakpoint | None:
     """The breakpoint at which the run stands: open, or settled and not gone on from."""
-    return Breakpoint.objects.filter(run_id=run_id, consumed_seq=None).first()
+    return _STANDING.first(run=run_id)
+
+
+_STANDING = rows.Ready(lambda: Breakpoint.objects.filter(run_id=rows.Slot("run"), consumed_seq=None).order_by("pk")[:1])
 
 
 def position(run_id: UUID) -> Position:

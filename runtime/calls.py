@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 from uuid import UUID
 
-from django.db import connection, models
+from django.db import models
 
 from approvals import gate, rows
 from approvals.ledger import canonical, sealing
+from approvals.rows import wire
 from runtime import hints
 from runtime.agents.agent import CallResult
 from runtime.attempts import NOTHING_HAPPENED
@@ -151,7 +152,12 @@ def message_of(call: Call) -> str:
 
 def unconsumed(run_id: UUID) -> list[Call]:
     """The calls whose results no step was given yet, in the order in which the agent proposed them."""
-    return list(Call.objects.filter(run_id=run_id, consumed_seq=None).order_by("step", "idx"))
+    return _UNCONSUMED(run=run_id)
+
+
+_UNCONSUMED = rows.Ready(
+    lambda: Call.objects.filter(run_id=rows.Slot("run"), consumed_seq=None).order_by("step", "idx")
+)
 
 
 def result_of(call: Call) -> CallResult:
@@ -250,13 +256,11 @@ def poke(
     reason), and leave it to its worker if it has one. False if there is no such run. The run's row comes before its
     calls: the lock order. ``cancel_by`` is the public id of whoever ends the run by it, with the sealed reason."""
     told: dict[str, Any] = {"run": run_id, "workspace": workspace_id, "parked_for": parked_for or "-"}
-    with connection.cursor() as cursor:
-        cursor.execute(_POKE, told | {"cancel_by": cancel_by, "cancel_reason": cancel_reason})
-        row = cursor.fetchone()
-    if row is None:
+    found = wire.rows(_POKE, told | {"cancel_by": cancel_by, "cancel_reason": cancel_reason})
+    if not found:
         return False
     rows.publish(workspace_id, rows.public_id(Run.PREFIX, run_id))
-    if row[0] == "ready":
+    if found[0][0] == "ready":
         hints.hint_on_commit(workspace_id, run_id)
     return True
 

@@ -15,7 +15,8 @@ from django.db import models
 
 from approvals import rows
 from approvals.ledger import canonical, keys, sealing
-from runtime import blobs, snapshots, state, wire
+from approvals.rows import wire
+from runtime import blobs, snapshots, state
 from runtime.snapshots import Stack
 
 SCHEMA: Final = 1
@@ -125,12 +126,19 @@ def _holds(checkpoint: Checkpoint) -> bool:
 
 def verify_tail(run_id: UUID, verified_seq: int, *, head_seq: int, head_mac: bytes) -> None:
     """Verify what was added since the chain was last verified, with the bodies left sealed. Raises Unreadable."""
-    behind = Checkpoint.objects.filter(run_id=run_id, seq__gt=max(verified_seq - 1, 0))
-    tail = list(behind.defer("body").order_by("seq"))
+    tail = _HEADERS(run=run_id, seq=max(verified_seq, 1))
     prev = tail.pop(0) if verified_seq and tail else None
     if prev and (prev.seq != verified_seq or not _holds(prev)):
         raise Unreadable(f"Checkpoint {verified_seq} is not as it was written.")
     verify(tail, prev=prev, head_seq=head_seq, head_mac=head_mac)
+
+
+_FROM: Final = rows.Ready(
+    lambda: Checkpoint.objects.filter(run_id=rows.Slot("run"), seq__gte=rows.Slot("seq")).order_by("seq")
+)
+_HEADERS: Final = rows.Ready(
+    lambda: Checkpoint.objects.filter(run_id=rows.Slot("run"), seq__gte=rows.Slot("seq")).defer("body").order_by("seq")
+)
 
 
 @dataclass
@@ -150,8 +158,8 @@ def read(workspace_id: UUID, run_id: UUID, seq: int, *, head_mac: bytes | None =
     Raises Unreadable, also for a state that was erased.
     """
     stack, held = snapshots.load(workspace_id, run_id, seq)
-    behind = Checkpoint.objects.filter(run_id=run_id, seq__gte=max(stack.seq, 1)).order_by("seq")
-    chain = list(behind if head_mac is not None else behind.filter(seq__lte=seq))
+    behind = _FROM(run=run_id, seq=max(stack.seq, 1))
+    chain = behind if head_mac is not None else [each for each in behind if each.seq <= seq]
     prev = _anchor(chain, stack) if stack.seq else None
     last = chain[-1] if chain else prev
     if last is None or last.seq < seq:

@@ -144,7 +144,7 @@ def _write_intent(lease: Lease, call: Call, attempt: Attempt, tool: Tool, args: 
     attempt.args_digest = canonical.sha256_hex(args)
     attempt.send_deadline = leases.Later(tool.timeout + attempts.GRACE)
     _take(call, attempt, args)
-    attempt.save(force_insert=True)
+    rows.insert(attempt)
     if lease.budget_id:
         budgets.charge_lost(call.pk)
         budgets.hold(lease.budget_id, attempt, call.estimate)

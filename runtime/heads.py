@@ -13,7 +13,8 @@ from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
-from runtime import blobs, wire
+from approvals.rows import wire
+from runtime import blobs
 from runtime.checkpoints import Checkpoint
 
 COLUMNS: Final = (

@@ -18,6 +18,7 @@ from django.db import InterfaceError, OperationalError, connection
 from django.db.models import DateTimeField, Func, Q
 
 from approvals import rows
+from approvals.rows import wire
 from runtime import checkpoints, heads, processes
 from runtime.checkpoints import Checkpoint
 from runtime.runs import Run
@@ -93,12 +94,8 @@ def claim(workspace_id: UUID, run_id: UUID) -> Lease | None:
     """Take the run, if it is ready or its worker's lease has run out. None: somebody has it, or there is nothing to
     do."""
     asked = time.monotonic()
-    with connection.cursor() as cursor:
-        cursor.execute(CLAIM, {"me": processes.me(), "ttl": TTL, "run": run_id, "workspace": workspace_id})
-        row = cursor.fetchone()
-    if row is None:
-        return None
-    return Lease(*row[:4], bytes(row[4]), *row[5:-1], bytes(row[-1]), asked + TTL)  # type: ignore[call-arg]
+    found = wire.rows(CLAIM, {"me": processes.me(), "ttl": TTL, "run": run_id, "workspace": workspace_id})
+    return Lease(*found[0], until=asked + TTL) if found else None
 
 
 # Proving it
@@ -107,11 +104,11 @@ def claim(workspace_id: UUID, run_id: UUID) -> Lease | None:
 def prove(lease: Lease, *, obey_cancel: bool = True, where: Q | None = None, **sets: Any) -> None:
     """Lock the run's row and write to it, if this lease still holds it. Raises CancelWanted unless told not to, or
     LeaseLost."""
-    held = Q(pk=lease.run_id, fence=lease.fence, status="in_progress")
-    if where is not None:
-        held &= where
-    wanted = Q(cancel_by="") if obey_cancel else Q()
-    if Run.objects.filter(held & wanted).update(**(sets or {"fence": lease.fence})) == 1:
+    held: dict[str, Any] = {"id": lease.run_id, "fence": lease.fence, "status": "in_progress"}
+    held |= {"cancel_by": ""} if obey_cancel else {}
+    sets = sets or {"fence": lease.fence}
+    changed = rows.change(Run, held, sets) if where is None else Run.objects.filter(where, **held).update(**sets)
+    if changed == 1:
         return
     refuse(lease, obey_cancel=obey_cancel)
 
@@ -223,12 +220,10 @@ def suspend(lease: Lease, *, pokes: int | None) -> str | None:
 
 
 def _give_up(lease: Lease, statement: str, pokes: int | None) -> str | None:
-    with connection.cursor() as cursor:
-        cursor.execute(statement, {"run": lease.run_id, "fence": lease.fence, "pokes": pokes})
-        row = cursor.fetchone()
-    if row is not None:
+    found = wire.rows(statement, {"run": lease.run_id, "fence": lease.fence, "pokes": pokes})
+    if found:
         rows.publish(lease.workspace_id, lease.public_id)
-        return str(row[0])
+        return str(found[0][0])
     _check_held(lease)
     return None
 

@@ -9,12 +9,10 @@ from __future__ import annotations
 import logging
 from typing import Any, Final
 
-from django.db import connection
-
-from approvals.ledger import about, anchors, canonical, keys
-from approvals.ledger.verify import findings
+from approvals.ledger import about, anchors, canonical, followed, keys
+from approvals.ledger.verify import proved
+from approvals.rows import wire
 from runtime import calls, checkpoints
-from runtime.attempts import Attempt
 from runtime.calls import Call
 from runtime.definitions import Tool
 from runtime.leases import Lease
@@ -29,22 +27,34 @@ SENDINGS: Final = ("call.intended", "outcome.reported", "call.settled")
 def against(call: Call, chain: str) -> str | None:
     """Why the ledger does not bear out that this call may be sent now; None if it does. Raises Unreadable where the
     rows say otherwise of what was sent before: the run is parked then."""
-    if call.approval and (wrong := findings(call.workspace_id, chain)):
-        return f"The ledger of its run is not as it was written: {wrong[0]}"
     try:
-        entries = about.about(call.workspace_id, chain, call.public_id)
+        entries = _entries(call, chain)
     except (about.Broken, keys.UnknownKey, canonical.Unrepresentable) as fault:
         return str(fault)
     if not any(entry["kind"] in {"approval.opened", "call.ruled"} for entry in entries):
         return "No entry of this run's ledger says that it was proposed."
     sent = [entry for entry in entries if entry["kind"] in SENDINGS]
-    if Call.objects.values_list("attempt_id", flat=True).get(pk=call.pk) != call.attempt_id:
+    [(attempt_id, attempts)] = wire.rows(_ATTEMPTS, {"call": call.pk})
+    if attempt_id != call.attempt_id:
         return None  # somebody else took it meanwhile, and the statement that takes it will say so
-    for difference in disagreements(call, Attempt.objects.filter(call=call).count(), sent):
+    for difference in disagreements(call, attempts, sent):
         raise checkpoints.Unreadable(f"{call.public_id} {difference}")
     if _settled(sent):
         raise checkpoints.Unreadable(f"{call.public_id} is to be sent, and by the ledger it was settled.")
     return None
+
+
+def _entries(call: Call, chain: str) -> list[dict[str, Any]]:
+    """The entries about the call. Raises what a ledger raises that proves nothing."""
+    if not call.approval:
+        return about.about(call.workspace_id, chain, call.public_id)
+    return [entry for entry in proved(call.workspace_id, chain) if entry.get("subject") == call.public_id]
+
+
+_ATTEMPTS: Final = """
+    SELECT attempt_id, (SELECT count(*) FROM runtime_attempt WHERE call_id = runtime_call.id)
+    FROM runtime_call WHERE id = %(call)s
+"""
 
 
 def disagreements(call: Call, attempts: int, sent: list[dict[str, Any]]) -> list[str]:
@@ -68,27 +78,32 @@ def _settled(sent: list[dict[str, Any]]) -> bool:
 
 def in_force(tool: Tool) -> bool:
     """Whether this version of the tool is the one that the ledger says was registered last."""
-    with connection.cursor() as cursor:
-        cursor.execute(_REGISTERED, [tool.workspace_id, b'"name":' + canonical.encode(tool.name)])
-        last = cursor.fetchone()
-    return last is not None and canonical.parse(bytes(last[0]))["tool"] == tool.public_id
+    try:
+        return _REGISTERED.of(tool.workspace_id).get(tool.name) == tool.public_id
+    except (about.Broken, keys.UnknownKey) as fault:
+        log.error("No version of %s is in force: %s", tool.name, fault)
+        return False
 
 
-_REGISTERED: Final = """
-    SELECT e.body FROM approvals_entry e JOIN approvals_chain c ON c.id = e.chain_id
-    WHERE c.workspace_id = %s AND c.name = 'workspace' AND e.kind = 'tool.registered' AND position(%s IN e.body) > 0
-    ORDER BY e.seq DESC LIMIT 1
-"""
+def _registered(before: dict[str, str], entries: list[dict[str, Any]]) -> dict[str, str]:
+    return before | {entry["name"]: entry["tool"] for entry in entries}
+
+
+_REGISTERED: Final = followed.Followed[dict[str, str]](["tool.registered"], {}, _registered)
+"""The public id of the version of each tool that was registered last."""
 
 
 def verify(lease: Lease, *, whole: bool) -> None:
     """Verify the run's checkpoints since they were last verified, or the whole chain where people waited to let a call
     run; and that the anchors know of nothing later. Raises Unreadable."""
-    since = 0 if whole else lease.verified_seq
-    checkpoints.verify_tail(lease.run_id, since, head_seq=lease.head_seq, head_mac=lease.head_mac)
-    if whole:
+    head: dict[str, Any] = {"head_seq": lease.head_seq, "head_mac": lease.head_mac}
+    if not whole:
+        checkpoints.verify_tail(lease.run_id, lease.verified_seq, **head)
+    else:
         # What this process remembers of the state is no proof of what is stored.
-        checkpoints.read(lease.workspace_id, lease.run_id, lease.head_seq, head_mac=lease.head_mac)
+        stored = checkpoints.read(lease.workspace_id, lease.run_id, lease.head_seq, head_mac=lease.head_mac)
+        if stored.stack.seq:
+            checkpoints.verify_tail(lease.run_id, 0, **head)
     if why := _gone_back(lease):
         raise checkpoints.Unreadable(why)
 

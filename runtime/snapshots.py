@@ -17,7 +17,8 @@ from django.db import models
 
 from approvals import rows
 from approvals.ledger import canonical, keys, sealing
-from runtime import blobs, wire
+from approvals.rows import wire
+from runtime import blobs
 
 FLOOR: Final = 64 * 1024
 """How many bytes of changes are folded into one snapshot."""

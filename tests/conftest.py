@@ -16,6 +16,7 @@ import pytest
 import redis
 from django.conf import settings as configured
 
+from approvals.ledger import followed
 from tests import databases, threads
 from tests.throwaway import SERVERS, clean
 
@@ -54,6 +55,12 @@ def _committed_by_mark(request: pytest.FixtureRequest) -> None:
 @pytest.fixture
 def transactional_db() -> None:
     pytest.fail("Django's flush is refused by the ledger: mark the test `committed`.")
+
+
+@pytest.fixture(autouse=True)
+def _new_to_the_ledger() -> None:
+    """What one test's ledger said, and rolled back, is not held against the next one's."""
+    followed.KNOWN.clear()
 
 
 @pytest.fixture(autouse=True)

@@ -15,6 +15,7 @@ from django.db import connection, models
 from approvals import rows
 from approvals.ledger import anchors, canonical, keys
 from approvals.ledger.anchors import Head
+from approvals.rows import wire
 
 FORMAT = 1
 HANDOVER = "ledger.key_changed"
@@ -216,15 +217,11 @@ _BEGIN = """
 
 def _lock_head(workspace_id: UUID, chain: str) -> _Head:
     """An UPDATE locks the head and reads the clock after any wait for it, so that times rise with the numbers."""
-    with connection.cursor() as cursor:
-        cursor.execute(_MOVE, [workspace_id, chain])
-        found = cursor.fetchone()
-        if found is None:
-            cursor.execute(_BEGIN, [rows.uuid7(), workspace_id, chain, genesis(workspace_id, chain)])
-            cursor.execute(_MOVE, [workspace_id, chain])
-            found = cursor.fetchone()
-    key, seq, last, mac, at = found
-    return _Head(workspace_id, chain, key, seq, bytes(last), bytes(mac), at)
+    found = wire.rows(_MOVE, [workspace_id, chain])
+    if not found:
+        wire.run([(_BEGIN, [rows.uuid7(), workspace_id, chain, genesis(workspace_id, chain)])])
+        found = wire.rows(_MOVE, [workspace_id, chain])
+    return _Head(workspace_id, chain, *found[0])
 
 
 def _write(head: _Head, made: list[_Made]) -> None:
@@ -243,11 +240,10 @@ def _write(head: _Head, made: list[_Made]) -> None:
             one.mac,
             head.at,
         ]
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "WITH added AS (INSERT INTO approvals_entry"
-            " (id, workspace_id, chain_id, seq, kind, body, prev, hash, mac, at)"
-            f" VALUES {', '.join([row] * len(made))})"
-            " UPDATE approvals_chain SET seq = %s, hash = %s, mac = %s WHERE id = %s",
-            [*values, head.seq, head.hash, head.mac, head.key],
-        )
+    added = (
+        "WITH added AS (INSERT INTO approvals_entry"
+        " (id, workspace_id, chain_id, seq, kind, body, prev, hash, mac, at)"
+        f" VALUES {', '.join([row] * len(made))})"
+        " UPDATE approvals_chain SET seq = %s, hash = %s, mac = %s WHERE id = %s"
+    )
+    wire.run([(added, [*values, head.seq, head.hash, head.mac, head.key])])

@@ -14,7 +14,9 @@ from django.db import connection
 
 from approvals import rows
 from approvals.ledger import canonical, keys
+from approvals.ledger.about import Broken
 from approvals.ledger.entries import HANDOVER, Chain, genesis, hash_after
+from approvals.rows import wire
 
 _AT_ONCE = 200
 
@@ -56,22 +58,29 @@ def verify_workspace(workspace_id: UUID, *, chain: str | None = None) -> Iterato
         yield _of_workspace(workspace_id)
 
 
-def findings(workspace_id: UUID, chain: str) -> tuple[Finding, ...]:
-    """What is wrong with one chain; that there is none by this name is a finding too."""
-    verdicts = list(verify_workspace(workspace_id, chain=chain))
-    if not verdicts:
-        return (Finding(None, f"There is no chain {chain}."),)
-    return tuple(finding for verdict in verdicts for finding in verdict.findings)
+def proved(workspace_id: UUID, chain: str) -> list[dict[str, Any]]:
+    """What a chain says, every entry of it verified. Raises Broken, which names what is wrong first."""
+    lines = lines_behind(workspace_id, chain, 0)
+    if not lines:
+        raise Broken(f"There is no ledger of {chain}.")
+    return list(Walk(genesis(workspace_id, chain)).along(lines))
+
+
+def lines_behind(workspace_id: UUID, chain: str, seq: int) -> list[Line]:
+    """A chain's head beside each of its entries behind this number; once, without one, where there is none; nothing
+    where there is no such chain."""
+    found = wire.rows(_BEHIND, {"workspace": workspace_id, "chain": chain, "seq": seq})
+    return [Line(*line) for line in found]
 
 
 def _of_chains(workspace_id: UUID, wanted: list[UUID]) -> list[Verdict]:
     with rows.within(workspace_id), connection.chunked_cursor() as cursor:
         cursor.execute(_CHAINS, [wanted])
-        lines = (_Line(*line) for batch in iter(lambda: cursor.fetchmany(500), []) for line in batch)
+        lines = (Line(*line) for batch in iter(lambda: cursor.fetchmany(500), []) for line in batch)
         return [_of_chain(of_one) for _, of_one in groupby(lines, key=lambda line: line.chain_id)]
 
 
-class _Line(NamedTuple):
+class Line(NamedTuple):
     """A chain's head beside one of its entries, whose members are None in a chain without any."""
 
     chain_id: UUID
@@ -98,6 +107,12 @@ _CHAINS = """
     FROM approvals_chain c LEFT JOIN approvals_entry e ON e.chain_id = c.id WHERE c.id = ANY(%s)
     ORDER BY c.name, c.id, e.seq
 """
+_BEHIND = """
+    SELECT c.id, c.workspace_id, c.name, c.seq, c.hash, c.mac,
+           e.id, e.workspace_id, e.seq, e.kind, e.body, e.prev, e.hash, e.mac, e.at
+    FROM approvals_chain c LEFT JOIN approvals_entry e ON e.chain_id = c.id AND e.seq > %(seq)s
+    WHERE c.workspace_id = %(workspace)s AND c.name = %(chain)s ORDER BY e.seq
+"""
 _ORPHANS = """
     SELECT count(*) FROM approvals_entry e WHERE e.workspace_id = %s
         AND NOT EXISTS (SELECT FROM approvals_chain c WHERE c.id = e.chain_id AND c.workspace_id = e.workspace_id)
@@ -122,9 +137,9 @@ def _answers(check: Callable[[UUID], Iterable[str]], workspace_id: UUID) -> Iter
         yield f"what the ledger says cannot be compared with the rows: {type(fault).__name__}."
 
 
-def _of_chain(lines: Iterator[_Line]) -> Verdict:
+def _of_chain(lines: Iterator[Line]) -> Verdict:
     first = next(lines)
-    walk = _Walk(genesis(first.workspace_id, first.chain))
+    walk = Walk(genesis(first.workspace_id, first.chain))
     if first.seq is not None:
         walk.step(first)
         for line in lines:
@@ -134,7 +149,7 @@ def _of_chain(lines: Iterator[_Line]) -> Verdict:
 
 
 @dataclass
-class _Walk:
+class Walk:
     """Along one chain: what its next entry must be, and what was found so far."""
 
     hash: bytes
@@ -142,15 +157,32 @@ class _Walk:
     seq: int = 0
     entries: int = 0
     next_key: int | None = None
+    handed_to: int | None = None
     findings: list[Finding] = field(default_factory=list)
+    document: Any = None
+    """What the last entry says."""
 
-    def step(self, line: _Line) -> None:
+    def step(self, line: Line) -> None:
         self.entries += 1
         for text in (*self._place(line), *self._content(line), *self._mac(line)):
             self.findings.append(Finding(line.seq, text))
         self.seq, self.hash, self.mac = line.seq, bytes(line.hash), bytes(line.mac)
 
-    def _place(self, line: _Line) -> Iterator[str]:
+    def along(self, lines: Iterable[Line]) -> Iterator[dict[str, Any]]:
+        """What these entries say, up to the head. Raises Broken, which names the first fault."""
+        for line in lines:
+            if line.seq is not None:
+                self.step(line)
+                self._refuse(line.chain)
+                yield self.document
+        self.end(line)
+        self._refuse(line.chain)
+
+    def _refuse(self, chain: str) -> None:
+        if self.findings:
+            raise Broken(f"The ledger of {chain} is not as it was written: {self.findings[0]}")
+
+    def _place(self, line: Line) -> Iterator[str]:
         missing = line.seq - self.seq - 1
         if missing > 0:
             yield (
@@ -161,13 +193,14 @@ class _Walk:
         if bytes(line.prev) != self.hash:
             yield "it does not follow the one before it."
 
-    def _content(self, line: _Line) -> Iterator[str]:
+    def _content(self, line: Line) -> Iterator[str]:
         if hash_after(line.prev, line.body) != bytes(line.hash):
             yield "its content was changed: it does not give its hash."
         try:
             document = canonical.parse(bytes(line.body))
         except canonical.Unrepresentable:
             document = None
+        self.document = document
         if not isinstance(document, dict):
             yield "its content cannot be read."
             return
@@ -186,7 +219,7 @@ class _Walk:
         if not compare_digest(str(document.get("check")), check):
             yield f"it hands over to another key {self.next_key} than ours."
 
-    def _mac(self, line: _Line) -> Iterator[str]:
+    def _mac(self, line: Line) -> Iterator[str]:
         number = keys.key_number(line.mac)
         try:
             if not keys.holds("ledger", bytes(line.hash), line.mac):
@@ -194,13 +227,11 @@ class _Walk:
                 return
         except keys.UnknownKey as fault:
             yield f"its MAC cannot be checked: {fault}"
-        if self.mac and number != keys.key_number(self.mac) and number != self._handed_to:
+        if self.mac and number != keys.key_number(self.mac) and number != self.handed_to:
             yield f"it is signed with key {number}, to which nothing hands over."
-        self._handed_to, self.next_key = self.next_key, None
+        self.handed_to, self.next_key = self.next_key, None
 
-    _handed_to: int | None = None
-
-    def end(self, head: _Line) -> None:
+    def end(self, head: Line) -> None:
         """Compare the head with the last entry: a tail that was cut off shows here."""
         if self.seq < head.head_seq:
             missing = head.head_seq - self.seq
@@ -211,7 +242,7 @@ class _Walk:
             self.findings.append(Finding(None, "head: it does not name the last entry (head mismatch)."))
 
 
-def _columns(line: _Line) -> dict[str, Any]:
+def _columns(line: Line) -> dict[str, Any]:
     """What the columns say, in the entry's own spelling."""
     return {
         "id": line.id.hex,

@@ -97,11 +97,17 @@ def _check_legible(request: HttpRequest) -> None:
 def approval_of(visit: Visit, public_id: str) -> Approval:
     """The approval of this id in the visitor's workspace. Raises Http404 alike for a foreign, unknown, malformed id."""
     key = rows.parse_id(Approval.PREFIX, public_id)
-    known = Approval.objects.select_related("requester", "decided_by").filter(workspace=visit.workspace)
-    found = known.filter(pk=key).first() if key else None
+    found = _NAMED.first(workspace=visit.workspace.pk, approval=key) if key else None
     if found is None:
         raise Http404
     return found
+
+
+_NAMED = rows.Ready(
+    lambda: Approval.objects.select_related("requester", "decided_by").filter(
+        workspace_id=rows.Slot("workspace"), pk=rows.Slot("approval")
+    )
+)
 
 
 def _to_sign_in(request: HttpRequest) -> HttpResponse:

@@ -142,7 +142,7 @@ def entries(workspace: Workspace, found: Iterable[Approval]) -> list[Entry]:
     return [_entry(workspace, ballot, teams, now) for ballot in ballots]
 
 
-def _ballot(approval: Approval, revision: Revision, able: dict[UUID, set[str]], given: Iterable[Decision]) -> Ballot:
+def _ballot(approval: Approval, revision: Revision, able: people.Able, given: Iterable[Decision]) -> Ballot:
     yeses = [one for one in given if one.verdict == Decision.Verdict.APPROVE]
     answers = [one for one in given if one.verdict != Decision.Verdict.APPROVE]
     return Ballot(approval, revision, approval.rule, able, yeses, answers)

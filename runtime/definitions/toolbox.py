@@ -89,7 +89,12 @@ def signed(tool: Tool) -> bytes:
 
 def tool_named(workspace_id: UUID, name: str) -> Tool | None:
     """The active tool of this name. Whether its row is genuine is for `Tool.holds` to say."""
-    return Tool.objects.filter(workspace_id=workspace_id, name=name, is_active=True).first()
+    return _NAMED.first(workspace=workspace_id, name=name)
+
+
+_NAMED = rows.Ready(
+    lambda: Tool.objects.filter(workspace_id=rows.Slot("workspace"), name=rows.Slot("name"), is_active=True)
+)
 
 
 def facts(tool: Tool) -> gate.ToolFacts:

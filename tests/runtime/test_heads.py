@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from django.db import OperationalError, connection
 
-from runtime import loop, runs, snapshots, wire
+from approvals.rows import wire
+from runtime import loop, runs, snapshots
 from runtime.agents.agent import Step
 from runtime.calls import Call
 from runtime.checkpoints import Checkpoint

@@ -17,9 +17,20 @@ from uuid import UUID
 
 import redis
 from django.conf import settings
-from django.db import connection, models, transaction
+from django.db import models, transaction
 from django.db.models.expressions import Func
-from django.utils.dateparse import parse_datetime
+
+from approvals.rows import ready, wire
+from approvals.rows.ready import Ready as Ready
+from approvals.rows.ready import Slot as Slot
+from approvals.rows.ready import change as change
+from approvals.rows.ready import insert as insert
+from approvals.rows.triggers import ONLY_ERASE as ONLY_ERASE
+from approvals.rows.triggers import REFUSE_CHANGE as REFUSE_CHANGE
+from approvals.rows.triggers import only_erase as only_erase
+from approvals.rows.triggers import parent_key as parent_key
+from approvals.rows.triggers import same_workspace as same_workspace
+from approvals.rows.triggers import write_once as write_once
 
 if TYPE_CHECKING:
     from approvals.people import Workspace
@@ -66,10 +77,8 @@ class NowOnce(Func):
 
 def now() -> datetime:
     """The time by the database's clock, UTC, in microseconds."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT placet_now()")
-        moment = cursor.fetchone()[0]
-    return moment if isinstance(moment, datetime) else parse_datetime(moment)  # type: ignore[return-value]
+    moment: datetime = wire.value("SELECT placet_now()", ())
+    return moment
 
 
 # Rows
@@ -115,10 +124,20 @@ def move(
     for source in sources:
         if to not in model.MOVES.get(source, frozenset()):
             raise ValueError(f"{model.__name__} never moves from {source} to {to}.")
-    rows = model._default_manager.filter(pk=key, **{f"{model.STATE}__in": sources})
-    if where is not None:
-        rows = rows.filter(where)
-    return rows.update(**{model.STATE: to, **sets}) == 1
+    ours = _equalities(where)
+    if ours is not None:
+        return ready.change(model, {"id": key, model.STATE: sources, **ours}, {model.STATE: to, **sets}) == 1
+    found = model._default_manager.filter(where, pk=key, **{f"{model.STATE}__in": sources})
+    return found.update(**{model.STATE: to, **sets}) == 1
+
+
+def _equalities(where: models.Q | None) -> dict[str, Any] | None:
+    """The columns and their values, where nothing else is asked."""
+    if where is None:
+        return {}
+    plain = where.connector == models.Q.AND and not where.negated
+    pairs = [child for child in where.children if isinstance(child, tuple) and "__" not in child[0]]
+    return dict(pairs) if plain and len(pairs) == len(where.children) else None
 
 
 def newest(found: models.QuerySet[Any], *, limit: int, cursor: str = "") -> tuple[list[Any], str]:
@@ -173,11 +192,13 @@ def within(workspace: Workspace | UUID) -> Iterator[None]:
     token = _scope.set(scope)
     try:
         with transaction.atomic():
-            with connection.cursor() as cursor:
-                cursor.execute("SELECT set_config('app.workspace', %s, true)", [str(workspace_id)])
+            wire.run([("SELECT set_config('app.workspace', %s, true)", [str(workspace_id)])])
             yield
             for key in sorted(scope.hooks):
                 scope.hooks[key]()
+            if scope.published:
+                # Last, so that a worker has its hint by then.
+                after_commit(_send_news, workspace_id, sorted(scope.published))
     finally:
         _scope.reset(token)
 
@@ -220,10 +241,9 @@ def publish(workspace_id: UUID, row_id: str) -> None:
     nothing."""
     scope = _scope.get()
     if scope is not None:
-        if row_id in scope.published:
-            return
         scope.published.add(row_id)
-    after_commit(_send_news, workspace_id, row_id)
+    else:
+        after_commit(_send_news, workspace_id, [row_id])
 
 
 def after_commit(function: Callable[..., object], *args: Any) -> None:
@@ -238,75 +258,8 @@ def after_commit(function: Callable[..., object], *args: Any) -> None:
     transaction.on_commit(called, robust=True)
 
 
-def _send_news(workspace_id: UUID, row_id: str) -> None:
-    _broker(settings.REDIS_URL).publish(f"placet:{workspace_id.hex}", json.dumps({"id": row_id}))
-
-
-# Rows that are written once
-
-REFUSE_CHANGE = """
-CREATE OR REPLACE FUNCTION placet_refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    RAISE EXCEPTION 'Rows of % are written once: % is refused.', TG_TABLE_NAME, TG_OP USING ERRCODE =
-    'restrict_violation';
-END $$;
-"""
-
-
-def write_once(table: str) -> str:
-    """The SQL, for a migration, by which a table refuses UPDATE, DELETE and TRUNCATE whoever asks."""
-    return f"""
-    CREATE TRIGGER {table}_row_is_final BEFORE UPDATE OR DELETE ON {table}
-        FOR EACH ROW EXECUTE FUNCTION placet_refuse_change();
-    CREATE TRIGGER {table}_table_is_final BEFORE TRUNCATE ON {table}
-        FOR EACH STATEMENT EXECUTE FUNCTION placet_refuse_change();
-    """
-
-
-ONLY_ERASE = r"""
-CREATE OR REPLACE FUNCTION placet_only_erase() RETURNS trigger LANGUAGE plpgsql AS $$
-DECLARE
-    emptied jsonb := '{}';
-    name text;
-BEGIN
-    IF TG_OP = 'UPDATE' THEN
-        FOREACH name IN ARRAY TG_ARGV LOOP
-            IF to_jsonb(NEW) ->> name = '\x' THEN
-                emptied := emptied || jsonb_build_object(name, '\x');
-            END IF;
-        END LOOP;
-        IF emptied <> '{}' AND to_jsonb(NEW) = to_jsonb(OLD) || emptied THEN
-            RETURN NEW;
-        END IF;
-    END IF;
-    RAISE EXCEPTION 'Rows of % are written once: % is refused.', TG_TABLE_NAME, TG_OP USING ERRCODE =
-    'restrict_violation';
-END $$;
-"""
-
-
-def only_erase(table: str, *columns: str) -> str:
-    """The SQL, for a migration, by which a table written once lets these sealed columns be emptied, and nothing
-    else."""
-    named = ", ".join(f"'{column}'" for column in columns)
-    return f"""
-    DROP TRIGGER {table}_row_is_final ON {table};
-    CREATE TRIGGER {table}_row_is_final BEFORE UPDATE OR DELETE ON {table}
-        FOR EACH ROW EXECUTE FUNCTION placet_only_erase({named});
-    """
-
-
-def same_workspace(child: str, column: str, parent: str) -> str:
-    """The SQL, for a migration, that holds a child and the parent its column names in one workspace.
-
-    The parent table needs UNIQUE (workspace_id, id), see `parent_key`.
-    """
-    return f"""
-    ALTER TABLE {child} ADD CONSTRAINT {child}_{column}_same_workspace
-        FOREIGN KEY (workspace_id, {column}) REFERENCES {parent} (workspace_id, id);
-    """
-
-
-def parent_key(table: str) -> str:
-    """The SQL, for a migration, that lets other tables name a row of this one together with its workspace."""
-    return f"ALTER TABLE {table} ADD CONSTRAINT {table}_key_in_workspace UNIQUE (workspace_id, id);"
+def _send_news(workspace_id: UUID, row_ids: list[str]) -> None:
+    with _broker(settings.REDIS_URL).pipeline(transaction=False) as sent:
+        for row_id in row_ids:
+            sent.publish(f"placet:{workspace_id.hex}", json.dumps({"id": row_id}))
+        sent.execute()

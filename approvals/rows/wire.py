@@ -1,26 +1,28 @@
-"""Statements sent to PostgreSQL past Django's cursor: prepared, and with answers in binary.
+"""Wire: statements sent to PostgreSQL past Django's cursor: prepared, and with answers in binary.
 
-For the few places where a step is committed or a state is read. Everything else goes through the ORM.
+For the few places where somebody waits: a step is committed, a state is read, a verdict takes effect. Everything else
+goes through the ORM.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import psycopg
 from django.db import connection
 
-Statement = tuple[str, Mapping[str, Any]]
+Values = Mapping[str, Any] | Sequence[Any]
+Statement = tuple[str, Values]
 
 
-def rows(statement: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
-    """The rows that a query gives. Raises Django's database errors."""
-    with connection.wrap_database_errors, _cursor(binary=True) as cursor:
+def rows(statement: str, values: Values, *, binary: bool = True) -> list[tuple[Any, ...]]:
+    """The rows that a query gives; as text for whoever reads them as Django does. Raises Django's database errors."""
+    with connection.wrap_database_errors, _cursor(binary=binary) as cursor:
         return cursor.execute(statement, values, prepare=True).fetchall()
 
 
-def value(statement: str, values: Mapping[str, Any]) -> Any:
+def value(statement: str, values: Values) -> Any:
     """The one value that a query gives. Outside a transaction it is one of its own. Raises Django's database errors."""
     with connection.wrap_database_errors, _cursor() as cursor:
         row = cursor.execute(statement, values, prepare=True).fetchone()
