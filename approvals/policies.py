@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
@@ -37,16 +38,23 @@ class Policy(rows.Row):
     def rules(self) -> list[dict[str, Any]]:
         """The rules in their order, with every default written out. Raises Forged when the row is not as it was
         saved."""
-        if canonical.sha256_hex(bytes(self.document)) != self.digest or not keys.holds(
-            "policy", _signed(self), self.mac
-        ):
+        signed = _signed(self)
+        if not keys.holds("policy", signed, self.mac):
             raise Forged(f"Version {self.version} of the policy is not as it was saved.")
-        document: dict[str, Any] = canonical.parse(bytes(self.document))
-        return document["rules"]
+        return list(_rules(bytes(self.document), self.digest, self.version))
 
 
 def _signed(policy: Policy) -> bytes:
     return canonical.encode([str(policy.workspace_id), policy.pk.hex, policy.version, policy.digest])
+
+
+@lru_cache(maxsize=64)
+def _rules(document: bytes, digest: str, version: int) -> tuple[dict[str, Any], ...]:
+    """The rules of a document, once it was found to have this digest. Remembered: every call that is proposed or sent
+    asks, and nobody changes a rule."""
+    if canonical.sha256_hex(document) != digest:
+        raise Forged(f"Version {version} of the policy is not as it was saved.")
+    return tuple(canonical.parse(document)["rules"])
 
 
 # Questions

@@ -114,6 +114,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "runtime.one_thread.one_thread",
 ]
 ROOT_URLCONF = "runtime.urls"
 ASGI_APPLICATION = "runtime.asgi.application"
