@@ -1,8 +1,8 @@
 """Middleware: a request goes through all middleware in one thread.
 
 Under ASGI each of Django's own middleware classes goes into a thread and back twice for every request, which together
-takes as long as a page. One that is synchronous alone, and stands innermost, has the whole chain run synchronously: into
-a thread once, and back once. Views that are asynchronous, and streams, still run on the loop.
+takes as long as a page. One that is synchronous alone, and stands innermost, has the whole chain run synchronously:
+into a thread once, and back once. Views that are asynchronous, and streams, still run on the loop.
 """
 
 from __future__ import annotations
