@@ -63,7 +63,8 @@ def _seen() -> set[str]:
     wanted: dict[str, Any] = {**connection.get_connection_params(), "connect_timeout": 2, "application_name": "healthz"}
     for name in ("pool", "cursor_factory", "context", "prepare_threshold"):
         wanted.pop(name, None)
-    with psycopg.connect(**wanted, options="-c statement_timeout=1000", autocommit=True) as asked:
+    wanted["options"] = f"{wanted.get('options', '')} -c statement_timeout=1000"
+    with psycopg.connect(**wanted, autocommit=True) as asked:
         return {kind for (kind,) in asked.execute(LATELY, [ALIVE]).fetchall()}
 
 

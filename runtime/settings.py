@@ -48,6 +48,10 @@ PLACET_ROLES = {
 _options: dict[str, Any] = {"connect_timeout": "5", "application_name": f"placet {PLACET_PROCESS}"} | dict(
     _postgres.pop("OPTIONS")  # type: ignore[call-overload]
 )
+# What is prepared (approvals/rows/wire.py) asks by key: planning it anew for each value takes longer than the answer.
+# Django turns preparing off altogether, unless it is told how often a statement is sent before it is prepared.
+_options["prepare_threshold"] = 5
+_options["options"] = f"{_options.get('options', '')} -c plan_cache_mode=force_generic_plan".strip()
 if PLACET_PROCESS == "web":
     _options["pool"] = {"min_size": 1, "max_size": _env.number("PLACET_POOL", 8, low=1, high=200), "timeout": 5}
 DATABASES = {
@@ -114,7 +118,6 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "runtime.one_thread.one_thread",
 ]
 ROOT_URLCONF = "runtime.urls"
 ASGI_APPLICATION = "runtime.asgi.application"

@@ -6,10 +6,8 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from asgiref.sync import iscoroutinefunction
 from django.http import HttpRequest, HttpResponseBase
 from django.utils import timezone
-from django.utils.decorators import sync_and_async_middleware
 
 COOKIE = "placet_zone"
 """The browser's time zone, by its IANA name, set by ``static/times.js``; without it times are UTC and say so."""
@@ -84,20 +82,11 @@ def zone_of(request: HttpRequest) -> ZoneInfo | None:
         return None
 
 
-@sync_and_async_middleware
-def reader_zone(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], object]:
+def reader_zone(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], HttpResponseBase]:
     """Middleware: while a page is made, the current time zone is the reader's."""
-    if iscoroutinefunction(get_response):
 
-        async def asynchronous(request: HttpRequest) -> HttpResponseBase:
-            with timezone.override(zone_of(request)):
-                answer: HttpResponseBase = await get_response(request)
-            return answer
-
-        return asynchronous
-
-    def synchronous(request: HttpRequest) -> HttpResponseBase:
+    def in_zone(request: HttpRequest) -> HttpResponseBase:
         with timezone.override(zone_of(request)):
             return get_response(request)
 
-    return synchronous
+    return in_zone

@@ -7,11 +7,9 @@ from functools import wraps
 from typing import Any, Concatenate, ParamSpec
 from urllib.parse import unquote_to_bytes
 
-from asgiref.sync import iscoroutinefunction
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import BadRequest
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
-from django.utils.decorators import sync_and_async_middleware
 from django.views.decorators.cache import never_cache
 
 from approvals import people, rows
@@ -60,24 +58,15 @@ def own_site(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpRespons
     return enter
 
 
-@sync_and_async_middleware
-def legible(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], object]:
+def legible(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], HttpResponseBase]:
     """Middleware: refuse a form whose bytes are no UTF-8, where Django would put other characters for them: nobody's
     words are changed. No browser sends such a form."""
-    if iscoroutinefunction(get_response):
 
-        async def asynchronous(request: HttpRequest) -> HttpResponseBase:
-            _check_legible(request)
-            answer: HttpResponseBase = await get_response(request)
-            return answer
-
-        return asynchronous
-
-    def synchronous(request: HttpRequest) -> HttpResponseBase:
+    def read(request: HttpRequest) -> HttpResponseBase:
         _check_legible(request)
         return get_response(request)
 
-    return synchronous
+    return read
 
 
 def _check_legible(request: HttpRequest) -> None:

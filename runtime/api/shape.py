@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from asgiref.sync import iscoroutinefunction
 from django.http import HttpRequest, HttpResponseBase
-from django.utils.decorators import sync_and_async_middleware
 
 from runtime.api import errors
 from runtime.credentials import HEAD
@@ -16,21 +14,14 @@ API: Final = "/api/"
 KEPT: Final = ("Allow", "Retry-After", "WWW-Authenticate")
 
 
-@sync_and_async_middleware
-def one_shape(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], object]:
+def one_shape(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], HttpResponseBase]:
     """Stands first, so that it also sees what Django itself refuses: a wrong method, a bad host, a body that is too
     large, an address where nothing is."""
-    if iscoroutinefunction(get_response):
 
-        async def asynchronous(request: HttpRequest) -> HttpResponseBase:
-            return _stranger(request) or _shaped(request, await get_response(request))
-
-        return asynchronous
-
-    def synchronous(request: HttpRequest) -> HttpResponseBase:
+    def shaped(request: HttpRequest) -> HttpResponseBase:
         return _stranger(request) or _shaped(request, get_response(request))
 
-    return synchronous
+    return shaped
 
 
 def _stranger(request: HttpRequest) -> HttpResponseBase | None:

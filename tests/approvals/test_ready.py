@@ -10,6 +10,7 @@ from approvals import rows
 from approvals.approvals import Approval
 from approvals.people import Team
 from approvals.revisions import Revision
+from approvals.rows import wire
 from tests.cast import Cast, ask, refund
 
 pytestmark = pytest.mark.usefixtures("heard")
@@ -33,6 +34,13 @@ def test_a_ready_queryset_gives_the_rows_of_the_plain_one(cast: Cast) -> None:
         assert (made, values(made), made.requester) == (plain, values(plain), plain.requester)
     assert made.decided_by is None
     assert ASKED.first(workspace=cast.halden.pk, key=asked.pk) is None
+
+
+def test_what_is_asked_is_prepared(cast: Cast) -> None:
+    """Django turns preparing off unless the settings say otherwise; each answer then waits for a plan of its own."""
+    ASKED(workspace=cast.northwind.pk, key=cast.northwind.pk)
+    known = wire.rows("SELECT statement, generic_plans FROM pg_prepared_statements", ())
+    assert [count for statement, count in known if "approvals_approval" in statement] == [1]
 
 
 def test_annotations_and_related_rows_come_along(cast: Cast) -> None:
