@@ -79,7 +79,9 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 
 def main(arguments: list[str]) -> int:
     options = parse(arguments)
-    signal.signal(signal.SIGTERM, _interrupt)
+    # A shell that starts this in the background has it ignore SIGINT.
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, _interrupt)
     try:
         needed = not ALONE.issuperset(options.names)
         with Stage(keep_logs=options.keep_logs) if needed else nullcontext() as stage:
