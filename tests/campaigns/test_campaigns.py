@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from runtime.children import until
+from runtime.children import is_alive, until
 from runtime.stack import BASE
 from tests.campaigns.blows import COME_TO, VICTIMS, plan
 from tests.campaigns.figures import percentile
@@ -55,7 +55,7 @@ def test_the_other_campaigns_hold_in_small() -> None:
     names = ("decide", "idle", "race", "steps", "tools", "tamper")
     decide, idle, race, steps, tools, tamper = small(*names, seconds=1200)
     assert decide["n"] == 5 and 0 < decide["p50_ms"] <= decide["p95_ms"] and decide["celery_p50_ms"] > 0
-    assert idle["runs"] >= 5 and 0 < idle["rss_mb"] < 700 and idle["cpu_percent"] > 0
+    assert idle["runs"] >= 5 and 0 < idle["rss_mb"] < 700 and idle["cpu_percent"] >= 0
     assert steps["ours"]["steps_per_s"] > 0 and 0 < steps["ours"]["bytes_per_step"] <= 4000  # DU-L47
     assert steps["read_ms"] > 0 and steps["four_workers_ratio"] > 0 and 0 < steps["worker_rss_mb"] < 400
     assert race["ok"] and race["rounds"] == 30
@@ -73,7 +73,7 @@ def test_an_interrupted_campaign_leaves_nothing_behind(number: signal.Signals, t
         started = children(process.pid)
         process.send_signal(number)
         assert process.wait(120) == 130
-    assert not [pid for pid in started if Path(f"/proc/{pid}").exists()]
+    assert until(lambda: not any(map(is_alive, started)), seconds=20)
     assert list(tmp_path.iterdir()) == []
 
 

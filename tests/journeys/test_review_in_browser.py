@@ -137,7 +137,7 @@ def test_everything_works_without_javascript(cast: Cast, opens: Opens) -> None:
     expect(page.locator(".chip")).to_have_text("Rejected")
     page.get_by_role("link", name="Open the next one").click()
     page.get_by_role("link", name="Edit").click()
-    page.get_by_role("link", name="JSON").click()
+    page.get_by_role("button", name="JSON").click()
     page.get_by_role("textbox", name="Arguments").fill(
         '{"amount": 41000, "charge": "ch_3PqT2eLk9fZ", "currency": "eur"}'
     )

@@ -26,7 +26,7 @@ from tests.throwaway import SERVERS
 WRONG = b"w" * 32
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def elsewhere() -> Iterator[Postgres]:
     """Another PostgreSQL with roles and an empty database, as an operator makes them before a restore."""
     home = SERVERS.home / "elsewhere"
