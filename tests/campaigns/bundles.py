@@ -6,12 +6,9 @@ What really happened is known to the recorder alone: it stands behind every one 
 from __future__ import annotations
 
 import random
-import threading
 import time
 from dataclasses import dataclass, field
 from typing import Final
-
-from django.db import connections
 
 from approvals.approvals import Approval
 from runtime.budgets import Budget
@@ -19,8 +16,8 @@ from runtime.calls import Attempt, Call
 from runtime.runs import Run
 from tests.campaigns import furniture
 from tests.campaigns.furniture import stubbornly
+from tests.campaigns.journeys import PATIENCE, Journey
 from tests.campaigns.recorder import Arrival, Recorder
-from tests.campaigns.refunds import ENDS, PATIENCE
 from tests.campaigns.visitors import Visitor
 
 MODEL: Final = "campaign.model"
@@ -34,39 +31,17 @@ ONCE: Final = frozenset({"lookup", "unsafe"})
 
 
 @dataclass
-class Bundle:
-    """A run under way, as `refunds.Refund` is one. ``tools`` are the parallel calls of its second step."""
+class Bundle(Journey):
+    """A run under way. ``tools`` are the parallel calls of its second step."""
 
-    people: list[Visitor]
     tools: list[str]
     number: int
-    run: Run | None = None
     taken: list[tuple[str, str]] = field(default_factory=list)
-    problem: str = ""
-    blow: str = ""
-    hit_at: float = 0.0
-    keyed: bool = False
-    _thread: threading.Thread | None = None
 
-    def set_off(self) -> None:
-        """Go the way in a thread of its own; everybody answers everything, in any order, over every restart."""
-        self._thread = threading.Thread(target=self._go, daemon=True)
-        self._thread.start()
-
-    def wait(self, seconds: float) -> bool:
-        """Whether everybody has had their say by then."""
-        if self._thread:
-            self._thread.join(max(0.0, seconds))
-        return self._thread is not None and not self._thread.is_alive()
-
-    def _go(self) -> None:
-        try:
-            self.run = stubbornly(self._start)
-            self._answer_all()
-        except Exception as error:  # noqa: BLE001 - whatever it is, it is a finding
-            self.problem = f"{type(error).__name__}: {error}"
-        finally:
-            connections.close_all()
+    def go(self) -> None:
+        """Everybody answers everything, in any order, over every restart."""
+        self.run = stubbornly(self._start)
+        self._answer_all()
 
     def _start(self) -> Run:
         text = {"text": f"bundle {self.number}"}
@@ -92,27 +67,12 @@ class Bundle:
         asked = Approval.objects.filter(chain=self.run.public_id, kind="call", status="pending").order_by("?")
         return [each.public_id for each in asked]
 
-    @property
-    def name(self) -> str:
-        return self.run.public_id if self.run else "a bundle that was never started"
-
-    def is_over(self) -> bool:
-        """Whether its run has ended, or waits for somebody to say what became of a call."""
-        if self.run is None:
-            return bool(self.problem)
-        stubbornly(self.run.refresh_from_db)
-        return self.run.status in ENDS or self.is_in_doubt()
-
     def is_in_doubt(self) -> bool:
         """Whether people are asked what became of a call, and nothing else is under way."""
         going_on = ("proposed", "held", "cleared", "executing")
         calls = stubbornly(lambda: list(Call.objects.filter(run=self.run).values_list("status", "question")))
         asked = any(status == "unknown" and question for status, question in calls)
         return asked and not any(status in going_on for status, _ in calls)
-
-    def hit(self, blow: str) -> None:
-        """Note what happened to it, and when."""
-        self.blow, self.hit_at = blow, time.time()
 
 
 def drawn(rng: random.Random, people: list[Visitor], number: int) -> Bundle:
