@@ -243,7 +243,7 @@ READS = [
 
 def twins(model: type[Model], source: str, **changed: str) -> str:
     """The SQL that copies a row ``r``, with other values in these columns."""
-    columns = [field.column for field in model._meta.concrete_fields]
+    columns = [str(field.column) for field in model._meta.concrete_fields]
     given = ", ".join(changed.get(column, f"r.{column}") for column in columns)
     return f"INSERT INTO {model._meta.db_table} ({', '.join(columns)}) SELECT {given} FROM {source}"
 
