@@ -44,25 +44,6 @@ class Migration(migrations.Migration):
         migrations.RunSQL(CLOCK),
         migrations.RunSQL(REFUSE_CHANGE),
         migrations.CreateModel(
-            name='Chain',
-            fields=[
-                ('id', models.UUIDField(default=approvals.rows.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField(db_default=approvals.rows.Now(), editable=False)),
-                ('name', models.CharField(max_length=80)),
-                ('seq', models.BigIntegerField(default=0)),
-                ('hash', models.BinaryField()),
-                ('mac', models.BinaryField(default=b'')),
-                ('moved_at', models.DateTimeField(db_default=approvals.rows.Now())),
-            ],
-        ),
-        migrations.CreateModel(
-            name='KeyCheck',
-            fields=[
-                ('number', models.PositiveIntegerField(primary_key=True, serialize=False)),
-                ('value', models.BinaryField()),
-            ],
-        ),
-        migrations.CreateModel(
             name='Workspace',
             fields=[
                 ('id', models.UUIDField(default=approvals.rows.uuid7, editable=False, primary_key=True, serialize=False)),
@@ -90,6 +71,31 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name_plural': 'people',
             },
+        ),
+        migrations.CreateModel(
+            name='Chain',
+            fields=[
+                ('id', models.UUIDField(default=approvals.rows.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('created_at', models.DateTimeField(db_default=approvals.rows.Now(), editable=False)),
+                ('name', models.CharField(max_length=80)),
+                ('seq', models.BigIntegerField(default=0)),
+                ('hash', models.BinaryField()),
+                ('mac', models.BinaryField(default=b'')),
+                ('moved_at', models.DateTimeField(db_default=approvals.rows.Now())),
+                ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='approvals.workspace')),
+            ],
+            options={
+                'constraints': [
+                    models.UniqueConstraint(fields=('workspace', 'name'), name='one_chain_of_a_name'),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name='KeyCheck',
+            fields=[
+                ('number', models.PositiveIntegerField(primary_key=True, serialize=False)),
+                ('value', models.BinaryField()),
+            ],
         ),
         migrations.CreateModel(
             name='Approval',
@@ -126,6 +132,19 @@ class Migration(migrations.Migration):
                 ('requester', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='approvals.workspace')),
             ],
+            options={
+                'indexes': [
+                    models.Index(fields=['workspace', 'status', 'expires_at'], name='approvals_by_deadline'),
+                    models.Index(condition=models.Q(('status', 'pending')), fields=['expires_at'], name='approvals_due'),
+                    models.Index(fields=['workspace', 'subject'], name='approvals_of_a_subject'),
+                    models.Index(fields=['workspace', '-decided_at'], name='approvals_decided'),
+                    models.Index(condition=models.Q(('status', 'pending')), fields=['chain'], name='approvals_open_in_a_chain'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(condition=models.Q(('status', 'pending')), fields=('workspace', 'subject'), name='one_open_approval_of_a_subject'),
+                    models.CheckConstraint(condition=models.Q(('status__in', ['pending', 'approved', 'answered', 'rejected', 'expired', 'cancelled', 'superseded'])), name='approval_status_is_known'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='Ruling',
@@ -150,6 +169,11 @@ class Migration(migrations.Migration):
                 ('mac', models.BinaryField()),
                 ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='approvals.workspace')),
             ],
+            options={
+                'indexes': [
+                    models.Index(fields=['workspace', 'subject'], name='rulings_of_a_subject'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='Revision',
@@ -164,6 +188,11 @@ class Migration(migrations.Migration):
                 ('ruling', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='approvals.ruling')),
                 ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='approvals.workspace')),
             ],
+            options={
+                'constraints': [
+                    models.UniqueConstraint(fields=('approval', 'number'), name='one_revision_of_a_number'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='Policy',
@@ -177,6 +206,11 @@ class Migration(migrations.Migration):
                 ('author', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='approvals.workspace')),
             ],
+            options={
+                'constraints': [
+                    models.UniqueConstraint(fields=('workspace', 'version'), name='one_policy_of_a_version'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='Membership',
@@ -186,6 +220,11 @@ class Migration(migrations.Migration):
                 ('person', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='memberships', to=settings.AUTH_USER_MODEL)),
                 ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='approvals.workspace')),
             ],
+            options={
+                'constraints': [
+                    models.UniqueConstraint(fields=('workspace', 'person'), name='one_membership_each'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='Entry',
@@ -201,6 +240,12 @@ class Migration(migrations.Migration):
                 ('chain', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='entries', to='approvals.chain')),
                 ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='approvals.workspace')),
             ],
+            options={
+                'constraints': [
+                    models.UniqueConstraint(fields=('chain', 'seq'), name='one_entry_of_a_number'),
+                    models.UniqueConstraint(fields=('chain', 'prev'), name='one_entry_after_another'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='Decision',
@@ -220,6 +265,11 @@ class Migration(migrations.Migration):
                 ('person', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='approvals.workspace')),
             ],
+            options={
+                'constraints': [
+                    models.UniqueConstraint(fields=('approval', 'revision', 'person', 'turn'), name='one_decision_a_turn'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='DataKey',
@@ -231,11 +281,11 @@ class Migration(migrations.Migration):
                 ('wrapped', models.BinaryField()),
                 ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='approvals.workspace')),
             ],
-        ),
-        migrations.AddField(
-            model_name='chain',
-            name='workspace',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='approvals.workspace'),
+            options={
+                'constraints': [
+                    models.UniqueConstraint(fields=('workspace', 'number'), name='one_data_key_of_a_number'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='Team',
@@ -250,69 +300,5 @@ class Migration(migrations.Migration):
                 'permissions': [('decide', 'May decide for the team')],
                 'constraints': [models.UniqueConstraint(fields=('workspace', 'slug'), name='one_team_of_a_slug')],
             },
-        ),
-        migrations.AddIndex(
-            model_name='ruling',
-            index=models.Index(fields=['workspace', 'subject'], name='rulings_of_a_subject'),
-        ),
-        migrations.AddConstraint(
-            model_name='revision',
-            constraint=models.UniqueConstraint(fields=('approval', 'number'), name='one_revision_of_a_number'),
-        ),
-        migrations.AddConstraint(
-            model_name='policy',
-            constraint=models.UniqueConstraint(fields=('workspace', 'version'), name='one_policy_of_a_version'),
-        ),
-        migrations.AddConstraint(
-            model_name='membership',
-            constraint=models.UniqueConstraint(fields=('workspace', 'person'), name='one_membership_each'),
-        ),
-        migrations.AddConstraint(
-            model_name='entry',
-            constraint=models.UniqueConstraint(fields=('chain', 'seq'), name='one_entry_of_a_number'),
-        ),
-        migrations.AddConstraint(
-            model_name='entry',
-            constraint=models.UniqueConstraint(fields=('chain', 'prev'), name='one_entry_after_another'),
-        ),
-        migrations.AddConstraint(
-            model_name='decision',
-            constraint=models.UniqueConstraint(fields=('approval', 'revision', 'person', 'turn'), name='one_decision_a_turn'),
-        ),
-        migrations.AddConstraint(
-            model_name='datakey',
-            constraint=models.UniqueConstraint(fields=('workspace', 'number'), name='one_data_key_of_a_number'),
-        ),
-        migrations.AddConstraint(
-            model_name='chain',
-            constraint=models.UniqueConstraint(fields=('workspace', 'name'), name='one_chain_of_a_name'),
-        ),
-        migrations.AddIndex(
-            model_name='approval',
-            index=models.Index(fields=['workspace', 'status', 'expires_at'], name='approvals_by_deadline'),
-        ),
-        migrations.AddIndex(
-            model_name='approval',
-            index=models.Index(condition=models.Q(('status', 'pending')), fields=['expires_at'], name='approvals_due'),
-        ),
-        migrations.AddIndex(
-            model_name='approval',
-            index=models.Index(fields=['workspace', 'subject'], name='approvals_of_a_subject'),
-        ),
-        migrations.AddIndex(
-            model_name='approval',
-            index=models.Index(fields=['workspace', '-decided_at'], name='approvals_decided'),
-        ),
-        migrations.AddIndex(
-            model_name='approval',
-            index=models.Index(condition=models.Q(('status', 'pending')), fields=['chain'], name='approvals_open_in_a_chain'),
-        ),
-        migrations.AddConstraint(
-            model_name='approval',
-            constraint=models.UniqueConstraint(condition=models.Q(('status', 'pending')), fields=('workspace', 'subject'), name='one_open_approval_of_a_subject'),
-        ),
-        migrations.AddConstraint(
-            model_name='approval',
-            constraint=models.CheckConstraint(condition=models.Q(('status__in', ['pending', 'approved', 'answered', 'rejected', 'expired', 'cancelled', 'superseded'])), name='approval_status_is_known'),
         ),
     ] + [migrations.RunSQL(sql) for sql in _constraints()]
