@@ -38,12 +38,7 @@ class Bundle(Journey):
     number: int
     taken: list[tuple[str, str]] = field(default_factory=list)
 
-    def go(self) -> None:
-        """Everybody answers everything, in any order, over every restart."""
-        self.run = stubbornly(self._start)
-        self._answer_all()
-
-    def _start(self) -> Run:
+    def start(self) -> Run:
         text = {"text": f"bundle {self.number}"}
         return furniture.play_steps(
             [(MODEL, text)],
@@ -53,7 +48,8 @@ class Bundle(Journey):
             estimates={MODEL: {"tokens": TOKENS}},
         )
 
-    def _answer_all(self) -> None:
+    def answer(self) -> None:
+        """One person answers everything, in any order, over every restart."""
         person, deadline = random.Random(self.number).choice(self.people).again(), time.monotonic() + PATIENCE
         wanted = len([tool for tool in self.tools if TOOLS[tool] != "pure"])
         while len(self.taken) < wanted and time.monotonic() < deadline and not self.is_over():

@@ -20,8 +20,11 @@ ENDS: Final = {"completed", "failed", "cancelled", "parked"}
 
 @dataclass
 class Journey:
-    """What every kind of journey has; each says how it is gone (`go`), and when it is in doubt. ``keyed``: with a
-    tool that honours our key. ``problem`` is what went wrong, ``blow`` what was done to it and ``hit_at`` when."""
+    """What every kind of journey has; each says how it begins, who answers what, and when it is in doubt.
+
+    ``keyed``: with a tool that honours our key. ``problem`` is what went wrong, ``blow`` what was done to it and
+    ``hit_at`` when.
+    """
 
     people: list[Visitor]
     _: KW_ONLY
@@ -32,8 +35,12 @@ class Journey:
     hit_at: float = 0.0
     _thread: threading.Thread | None = field(default=None, repr=False)
 
-    def go(self) -> None:
-        """Start the run and let everybody have their say."""
+    def start(self) -> Run:
+        """Start the run, once, however often it is tried."""
+        raise NotImplementedError
+
+    def answer(self) -> None:
+        """Let everybody who had no say yet have it."""
         raise NotImplementedError
 
     def is_in_doubt(self) -> bool:
@@ -41,13 +48,14 @@ class Journey:
         raise NotImplementedError
 
     def set_off(self) -> None:
-        """Go the way in a thread of its own, as stubbornly as people do."""
+        """Go the way in a thread of its own, as stubbornly as people do; or go on, where the run is there already."""
         self._thread = threading.Thread(target=self._go, daemon=True)
         self._thread.start()
 
     def _go(self) -> None:
         try:
-            self.go()
+            self.run = self.run or stubbornly(self.start)
+            self.answer()
         except Exception as error:  # noqa: BLE001 - whatever it is, it is a finding
             self.problem = f"{type(error).__name__}: {error}"
         finally:

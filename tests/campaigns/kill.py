@@ -63,10 +63,14 @@ def run(stage: Stage, options: argparse.Namespace) -> tuple[bool, dict[str, Any]
 
 def let_go_on(started: list[Refund | Bundle]) -> int:
     """Do what an operator does about runs whose workers died five times in a row: where workers are ended one after
-    another, some run is always the one at hand. Returns how many."""
-    parked = [each.run for each in started if each.run and each.run.status == "parked"]
-    poison = [run for run in parked if run.reason_code == "no_progress"]
-    return sum(runs.resume(run, by="system") for run in poison)
+    another, some run is always the one at hand. Who had no say until then has it now. Returns how many."""
+    parked = [each for each in started if each.run and each.run.status == "parked"]
+    resumed = [each for each in parked if each.run and each.run.reason_code == "no_progress"]
+    for each in resumed:
+        assert each.run and runs.resume(each.run, by="system")
+        each.run.refresh_from_db()
+        each.set_off()
+    return len(resumed)
 
 
 def under_way(started: list[Refund | Bundle]) -> int:

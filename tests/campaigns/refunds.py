@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, field
-from typing import Final
+from functools import cached_property
+from typing import Any, Final
 
 from runtime.calls import Call
 from runtime.demo import opening
@@ -29,25 +30,33 @@ class Refund(Journey):
     taken: list[str] = field(default_factory=list)
     _struck: threading.Event = field(default_factory=threading.Event)
 
-    def go(self) -> None:
+    def answer(self) -> None:
         """Wait for the question, and have people approve it."""
-        self.run = self._start()
+        assert self.run is not None
+        waiting = [person for person in self.people if person.email not in self.taken]
+        if not waiting:
+            return
         self.approval = furniture.held(self.run.public_id, seconds=PATIENCE)
         if self.beside:
             self._struck.wait(PATIENCE)
-        for person in self.people:
+        for person in waiting:
             if person.again().approve(self.approval, seconds=PATIENCE):
                 self.taken.append(person.email)
 
-    def _start(self) -> Run:
-        ticket = furniture.ticket(self.amount)
+    @cached_property
+    def _ticket(self) -> dict[str, Any]:
+        """Drawn once: its number is the key under which the run is started, however often that is tried."""
+        return furniture.ticket(self.amount)
+
+    def start(self) -> Run:
+        ticket = self._ticket
         key, args = f"campaign:{ticket['number']}", furniture.refund_args(ticket)
         if not self.keyed:
-            return stubbornly(lambda: furniture.play(("campaign.once", args), key=key))
+            return furniture.play(("campaign.once", args), key=key)
         if self.beside:
             step = [("payments.get_charge", {"charge": args["charge"]}), ("payments.create_refund", args)]
-            return stubbornly(lambda: furniture.play_steps(step, key=key))
-        return stubbornly(lambda: opening.start(ticket))
+            return furniture.play_steps(step, key=key)
+        return opening.start(ticket)
 
     def is_in_doubt(self) -> bool:
         """Whether people are asked what became of it."""
