@@ -34,7 +34,7 @@ class Refund(Journey):
         """Wait for the question, and have people approve it."""
         assert self.run is not None
         waiting = [person for person in self.people if person.email not in self.taken]
-        if not waiting:
+        if self.taken and not waiting:
             return
         self.approval = furniture.held(self.run.public_id, seconds=PATIENCE)
         if self.beside:
