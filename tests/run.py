@@ -1,4 +1,4 @@
-"""`bin/test`: format, lint, types, checks, migrations, and beside them every test, a real browser included; under ten
+"""`bin/test`: format, lint, types, checks, migrations, and beside them every test, a real browser included; about ten
 minutes on two cores.
 
 Everything happens in a throw-away place with servers of its own; the developer's `var/` is never touched. With
