@@ -143,8 +143,8 @@ def _votes_fall_short(approval: Approval, revision: Revision, ruling: Ruling, ar
         forged = any(not said.holds() for said in approval.decisions.filter(revision=revision.number))
         code = "tampered" if forged else "votes_fall_short"
         return NotCleared(code, f"The votes no longer meet rule {vote.rule['id']}.")
-    if people.unexplained_among(approval.workspace_id, _seats_of(vote, vote.yeses)):
-        return NotCleared("tampered", "Somebody who approved has a right that no entry of the ledger gave.")
+    if people.unexplained_among(approval.workspace_id, _seats_of(vote.able, vote.yeses)):
+        return UNEXPLAINED
     if _kind(ruling) != Approval.Kind.CALL:
         return None
     opinion = policies.judge(approval.workspace_id, tool=ruling.tool, agent=ruling.agent, args=canonical.parse(args))
@@ -153,13 +153,19 @@ def _votes_fall_short(approval: Approval, revision: Revision, ruling: Ruling, ar
     if opinion.verdict == "allow" or opinion.rule is None or opinion.rule == vote.rule:
         return None
     able = policies.eligible(approval.workspace_id, opinion.rule)
+    # The rule of today may ask for other seats, whose rights have to be explained as well.
+    if people.unexplained_among(approval.workspace_id, _seats_of(able, vote.yeses)):
+        return UNEXPLAINED
     if vote.filled_under(opinion.rule, able) < len(policies.seats(opinion.rule)):
         return NotCleared("votes_fall_short", f"The votes do not meet rule {opinion.rule_id}, which asks now.")
     return None
 
 
-def _seats_of(vote: votes.Ballot, voters: list[Decision]) -> people.Able:
-    return {one.person_id: vote.able[one.person_id] for one in voters}
+def _seats_of(able: people.Able, voters: list[Decision]) -> people.Able:
+    return {one.person_id: able[one.person_id] for one in voters if one.person_id in able}
+
+
+UNEXPLAINED = NotCleared("tampered", "Somebody who approved has a right that no entry of the ledger gave.")
 
 
 # Instead of yes or no
@@ -181,7 +187,7 @@ def _answer(vote: votes.Ballot) -> Answer | NotCleared:
     for said in reversed(vote.answers):
         agreed = vote.agreeing(said)
         if vote.filled_by(agreed) == vote.needed:
-            if people.unexplained_among(said.workspace_id, _seats_of(vote, agreed)):
+            if people.unexplained_among(said.workspace_id, _seats_of(vote.able, agreed)):
                 return NotCleared("tampered", "Somebody who answered has a right that no entry of the ledger gave.")
             return Answer(
                 response=said.clear_response() if said.verdict == "respond" else None,
