@@ -136,6 +136,11 @@ def verify_tail(run_id: UUID, verified_seq: int, *, head_seq: int, head_mac: byt
 _FROM: Final = rows.Ready(
     lambda: Checkpoint.objects.filter(run_id=rows.Slot("run"), seq__gte=rows.Slot("seq")).order_by("seq")
 )
+_BETWEEN: Final = rows.Ready(
+    lambda: Checkpoint.objects.filter(
+        run_id=rows.Slot("run"), seq__gte=rows.Slot("seq"), seq__lte=rows.Slot("to")
+    ).order_by("seq")
+)
 _HEADERS: Final = rows.Ready(
     lambda: Checkpoint.objects.filter(run_id=rows.Slot("run"), seq__gte=rows.Slot("seq")).defer("body").order_by("seq")
 )
@@ -158,8 +163,8 @@ def read(workspace_id: UUID, run_id: UUID, seq: int, *, head_mac: bytes | None =
     Raises Unreadable, also for a state that was erased.
     """
     stack, held = snapshots.load(workspace_id, run_id, seq)
-    behind = _FROM(run=run_id, seq=max(stack.seq, 1))
-    chain = behind if head_mac is not None else [each for each in behind if each.seq <= seq]
+    first = {"run": run_id, "seq": max(stack.seq, 1)}
+    chain = _BETWEEN(**first, to=seq) if head_mac is None else _FROM(**first)
     prev = _anchor(chain, stack) if stack.seq else None
     last = chain[-1] if chain else prev
     if last is None or last.seq < seq:
