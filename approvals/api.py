@@ -15,7 +15,7 @@ from ninja.security import APIKeyCookie, HttpBearer
 from ninja.utils import check_csrf
 from pydantic import ConfigDict
 
-from approvals import decisions, people, rows
+from approvals import decisions, rows, workspaces
 from approvals.api_shapes import ApprovalOut, Detail, Error, Page, detail, refusal, summaries, summary
 from approvals.approvals import Approval
 from approvals.decisions import Decided, Refused
@@ -109,7 +109,9 @@ def _scope(request: Any, slug: str) -> tuple[Workspace, Any] | None:
     if "\x00" in slug:  # no text column can be asked for it
         return None
     if isinstance(caller, Person):
-        workspace = people.workspace_of(caller, slug)
+        workspace = workspaces.entered(caller, slug)
+        if workspace:
+            rows.enter(workspace)
         return (workspace, Approval.objects.filter(workspace=workspace)) if workspace else None
     workspace = Workspace.objects.filter(pk=caller.workspace_id, slug=slug).first()
     return (workspace, Approval.objects.filter(workspace=workspace, agent=caller.name)) if workspace else None

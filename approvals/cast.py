@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 
-from approvals import people, policy_documents, rows, schemas
+from approvals import people, policy_documents, rows, schemas, workspaces
 from approvals.ledger import entries, sealing
 from approvals.people import Person, Team, Workspace
 
@@ -109,7 +109,7 @@ def enrol(email: str, name: str, password: str | None, set_password: bool) -> Pe
 
 def found(slug: str, name: str, *, by: str) -> Workspace:
     """The workspace of this slug, new if need be."""
-    known = Workspace.objects.filter(slug=slug).first()
+    known = workspaces.named(slug)
     if known is not None:
         return known
     workspace = Workspace(slug=slug, name=name)
@@ -119,7 +119,9 @@ def found(slug: str, name: str, *, by: str) -> Workspace:
             sealing.ensure(workspace.pk)
             entries.append(workspace.pk, "workspace", "workspace.founded", {"slug": slug, "name": name}, by=by)
     except IntegrityError:  # another loader was first
-        return Workspace.objects.get(slug=slug)
+        if (theirs := workspaces.named(slug)) is None:
+            raise
+        return theirs
     return workspace
 
 

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.db import models
 
-from approvals import approvals, edits, erasure, people, policies, revisions, rows, rulings, schemas
+from approvals import approvals, edits, erasure, people, policies, revisions, rows, rulings, schemas, workspaces
 from approvals.approvals import Approval
 from approvals.asked import Asked as Asked
 from approvals.asked import Held as Held
@@ -66,6 +66,7 @@ __all__ = [
     "withdraw",
     "workspace_named",
     "workspace_of",
+    "workspaces_of",
 ]
 
 
@@ -302,18 +303,22 @@ def may(person: Any, right: str, thing: models.Model) -> bool:
 
 def workspace_of(person: Any, slug: str) -> Workspace | None:
     """The workspace of this slug, if the person belongs to it."""
-    return people.workspace_of(person, slug)
+    return workspaces.entered(person, slug)
+
+
+def workspaces_of(person: Any) -> list[Workspace]:
+    """The workspaces that the person belongs to, by name."""
+    return workspaces.of_person(person)
 
 
 def workspace_named(slug: str) -> Workspace | None:
     """The workspace of this slug, for commands that an operator runs."""
-    return Workspace.objects.filter(slug=slug).first()
+    return workspaces.named(slug)
 
 
 def only_workspace() -> Workspace | None:
     """The workspace, where there is only one: what a command means that names none."""
-    found = list(Workspace.objects.all()[:2])
-    return found[0] if len(found) == 1 else None
+    return workspaces.only()
 
 
 def person_named(email: str) -> Person | None:

@@ -112,26 +112,6 @@ class Team(rows.Row):
 # Questions
 
 
-def workspace_of(person: Any, slug: str) -> Workspace | None:
-    """The workspace of this slug if the person is an active member of it; None alike for a foreign and an unknown
-    one."""
-    if not getattr(person, "is_active", False):
-        return None
-    return _ENTERED.first(slug=slug, person=person.pk)
-
-
-_ENTERED = rows.Ready(
-    lambda: Workspace.objects.filter(
-        slug=rows.Slot("slug"), pk__in=Membership.objects.filter(person_id=rows.Slot("person")).values("workspace_id")
-    )
-)
-
-
-def workspaces(person: Person) -> list[Workspace]:
-    """The workspaces a person belongs to, by name."""
-    return list(Workspace.objects.filter(pk__in=_memberships(person)).order_by("name"))
-
-
 def may(person: Any, right: str, thing: models.Model) -> bool:
     """Whether an active member of the thing's workspace holds this right on exactly this thing, read from the
     database now.
@@ -223,10 +203,6 @@ def team_names(workspace_id: UUID, slugs: Iterable[str]) -> dict[str, str]:
 def names(keys: set[UUID]) -> dict[UUID, str]:
     """The names of these people, in one query."""
     return dict(Person.objects.filter(pk__in=keys).values_list("pk", "name"))
-
-
-def _memberships(person: Person) -> models.QuerySet[Membership, Any]:
-    return Membership.objects.filter(person_id=person.pk).values_list("workspace_id", flat=True)
 
 
 def _holders(right: str, thing: models.Model) -> models.QuerySet[Person]:

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from django.apps import apps
 from django.conf import settings
-from django.db import connections
+from django.db import connections, transaction
 
-from approvals.rows import Row
+from approvals.rows import Row, isolation
 
 
 def grant(using: str) -> None:
-    """Grant the two working roles their rights on every table, and only INSERT and SELECT where rows are written once.
+    """Close every table to other workspaces, then grant the two working roles their rights on every table, and only
+    INSERT and SELECT where rows are written once.
 
-    Runs after each migrate, as the owner. Raises ProgrammingError when a role does not exist (`manage.py roles`
-    prints how to make it).
+    Runs after each migrate, as the owner. Raises ProgrammingError when a role does not exist, PermissionError when the
+    owner is no member of the sweep's (`manage.py roles` prints how to make them).
     """
     connection = connections[using]
     quote = connection.ops.quote_name
-    with connection.cursor() as cursor:
-        for role in sorted(set(settings.PLACET_ROLES.values())):
+    roles = settings.PLACET_ROLES
+    with transaction.atomic(using), connection.cursor() as cursor:
+        isolation.close(cursor, quote, roles["sweep"])
+        for role in sorted(set(roles.values())):
             name = quote(role)
             cursor.execute(f"GRANT USAGE ON SCHEMA public TO {name}")
             cursor.execute(f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO {name}")
@@ -28,6 +31,7 @@ def grant(using: str) -> None:
                 cursor.execute(f"REVOKE UPDATE, DELETE, TRUNCATE ON {quote(table)} FROM {name}")
                 for granted in exceptions:
                     cursor.execute(f"GRANT {granted} ON {quote(table)} TO {name}")
+        isolation.open_entrances(cursor, quote, sweep=roles["sweep"], application=roles["application"])
 
 
 def write_once_tables() -> dict[str, tuple[str, ...]]:

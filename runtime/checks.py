@@ -14,6 +14,7 @@ from django.db import DatabaseError, connections
 from django.utils.module_loading import import_string
 
 from approvals.ledger import keys
+from approvals.rows import isolation
 
 PLACET = "placet"
 """The tag of the cheap checks of our own: long-running processes make these alone, and save what the rest imports."""
@@ -21,7 +22,8 @@ ROLES_HINT = "Run the statements that `manage.py roles` prints, then `manage.py 
 FACTS = """
 SELECT rolsuper, rolbypassrls, current_setting('lock_timeout') = '0' OR
     current_setting('idle_in_transaction_session_timeout') = '0',
-    EXISTS (SELECT FROM pg_tables WHERE schemaname = 'public' AND pg_has_role(current_user, tableowner, 'MEMBER'))
+    EXISTS (SELECT FROM pg_tables WHERE schemaname = 'public' AND pg_has_role(current_user, tableowner, 'MEMBER')),
+    current_user <> %s AND pg_has_role(current_user, %s, 'MEMBER')
 FROM pg_roles WHERE rolname = current_user
 """
 
@@ -74,7 +76,7 @@ def database_is_safe(app_configs: Any, databases: Sequence[str] | None = None, *
     if "default" not in (databases or ()) or settings.PLACET_PROCESS == "migrate":
         return []
     try:
-        return [*_role_faults(), *_key_faults()]
+        return [*_role_faults(), *_isolation_faults(), *_key_faults()]
     except DatabaseError as error:
         said = f"The database does not answer or has no tables yet: {str(error).strip()}"
         return [Error(said, hint="Is it running? Was `manage.py migrate` run?", id="runtime.E006")]
@@ -94,16 +96,24 @@ def refuse_wrong_keys() -> None:
 
 def _role_faults() -> list[CheckMessage]:
     with connections["default"].cursor() as cursor:
-        cursor.execute(FACTS)
-        superuser, bypasses, waits_for_ever, owns = cursor.fetchone()
+        cursor.execute(FACTS, [settings.PLACET_ROLES["sweep"]] * 2)
+        superuser, bypasses, waits_for_ever, owns, sees_all = cursor.fetchone()
     name = connections["default"].settings_dict["USER"]
     found = {
         f"The role {name} is a superuser: row-level security would not bind it.": superuser,
         f"The role {name} has BYPASSRLS: row-level security would not bind it.": bypasses,
         f"The role {name} owns tables, or is a member of the role that does.": owns,
+        f"The role {name} is a member of the sweep's: it would see the rows of every workspace.": sees_all,
         f"The role {name} has no lock_timeout or no idle_in_transaction_session_timeout.": waits_for_ever,
     }
     return [Error(said, hint=ROLES_HINT, id="runtime.E007") for said, wrong in found.items() if wrong]
+
+
+def _isolation_faults() -> list[CheckMessage]:
+    hint = "`manage.py migrate` closes every table and makes our functions anew."
+    with connections["default"].cursor() as cursor:
+        found = list(isolation.faults(cursor, settings.PLACET_ROLES["sweep"]))
+    return [Error(said, hint=hint, id="runtime.E010") for said in found]
 
 
 def _key_faults() -> list[CheckMessage]:

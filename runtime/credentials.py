@@ -98,12 +98,21 @@ def agent_of(request: HttpRequest) -> Caller | None:
 def _caller(secret: str) -> Caller | None:
     if not secret.startswith(HEAD) or len(secret) > 200:
         return None
+    for workspace_id in _WORKSPACE_OF(_digest(secret)):
+        rows.enter(workspace_id)
     usable = models.Q(expires_at=None) | models.Q(expires_at__gt=rows.Now())
     known = AgentCredential.objects.select_related("agent").filter(usable, digest=_digest(secret), revoked_at=None)
     credential = known.first()
     if credential is None or not credential.holds() or not credential.agent.is_active:
         return None
     return Caller(credential.workspace_id, credential.agent, credential.pk, credential.requester_id)
+
+
+_WORKSPACE_OF = rows.entrance(
+    "placet_workspace_of_credential",
+    "text",
+    query="SELECT c.workspace_id FROM public.runtime_agentcredential c WHERE c.digest = $1",
+)
 
 
 def _digest(secret: str) -> str:

@@ -31,9 +31,9 @@ class Steps:
 
     kind = "steps"
 
-    def heads(self, workspace_id: UUID | None) -> Iterator[Head]:
-        found = Run.objects.filter(**({} if workspace_id is None else {"workspace_id": workspace_id}))
-        for workspace, key, seq, mac in found.values_list("workspace_id", "pk", "head_seq", "head_mac").iterator():
+    def heads(self, workspace_id: UUID) -> Iterator[Head]:
+        found = Run.objects.filter(workspace_id=workspace_id)
+        for workspace, key, seq, mac in found.values_list("workspace_id", "pk", "head_seq", "head_mac"):
             yield Head(workspace, rows.public_id(Run.PREFIX, key), seq, bytes(mac))
 
     def marks(self, workspace_id: UUID, wanted: Sequence[tuple[str, int]]) -> dict[str, bytes]:

@@ -34,7 +34,11 @@ COLUMNS: Final = (
     "prev_mac",
     "mac",
 )
-MOVE: Final = f"SELECT placet_move_head({', '.join(f'%({name})s' for name in COLUMNS)}, %(obey)s, %(consumed)s::uuid[])"
+MOVE: Final = (
+    f"SELECT placet_move_head({', '.join(f'%({name})s' for name in COLUMNS)}, %(obey)s, %(consumed)s::uuid[])"
+    # The statement says itself where it stands, before the function is called: set_config is volatile.
+    " FROM (SELECT set_config('app.workspace', %(workspace_id)s::text, true) OFFSET 0) said"
+)
 
 
 def move(checkpoint: Checkpoint, *, obey_cancel: bool = True, consumed: Sequence[UUID] = ()) -> bool:
@@ -45,7 +49,7 @@ def move(checkpoint: Checkpoint, *, obey_cancel: bool = True, consumed: Sequence
     """
     values: dict[str, Any] = {name: getattr(checkpoint, name) for name in COLUMNS}
     values |= {"kind": str(checkpoint.kind), "usage": Jsonb(checkpoint.usage)}
-    return bool(wire.value(MOVE, {**values, "obey": obey_cancel, "consumed": list(consumed)}))
+    return bool(wire.value(MOVE, {**values, "obey": obey_cancel, "consumed": list(consumed)}, said=True))
 
 
 def keep(checkpoint: Checkpoint) -> None:

@@ -1,7 +1,7 @@
 """Invariants: what has to be true of every committed state, each as a query that names whatever offends.
 
-All are asked in one statement, so of one moment: what is being done meanwhile never looks like a fault. No byte is
-unsealed and no MAC computed here, but for `unreadable`; `manage.py ledger verify` does that for the ledger.
+All are asked of a workspace in one statement, so of one moment: what is being done meanwhile never looks like a fault.
+No byte is unsealed and no MAC computed here, but for `unreadable`; `manage.py ledger verify` does that for the ledger.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
+from uuid import UUID
 
 from django.db import connection
 
@@ -211,10 +212,14 @@ _invariant(
 
 
 def offenders(*names: str) -> list[Offender]:
-    """Whatever the named invariants, or all, are not true of at this moment; at most MOST of each."""
-    with connection.cursor() as cursor:
-        cursor.execute(query(*names))
-        return [Offender(*row) for row in cursor.fetchall()]
+    """Whatever the named invariants, or all, are not true of at this moment, in one workspace after the other; at most
+    MOST of each."""
+    found: list[Offender] = []
+    for workspace_id in rows.every_workspace():
+        with rows.reading(workspace_id), connection.cursor() as cursor:
+            cursor.execute(query(*names))
+            found += [Offender(*row) for row in cursor.fetchall()]
+    return found
 
 
 def query(*names: str) -> str:
@@ -228,12 +233,20 @@ def query(*names: str) -> str:
 def unreadable() -> Iterator[Offender]:
     """Runs whose state cannot be told from their checkpoints alone: every chain is verified and folded, which takes as
     long as there is history. What was erased on purpose is no fault."""
-    for run in Run.objects.exclude(status="parked").order_by("created_at").iterator():
-        try:
-            with rows.within(run.workspace_id):
-                run.refresh_from_db()
-                checkpoints.rehydrate(run.pk, head_seq=run.head_seq, head_mac=bytes(run.head_mac))
-        except checkpoints.Erased:
-            continue
-        except checkpoints.Unreadable as fault:
-            yield Offender("state", run.public_id, f"cannot be read: {fault}")
+    for workspace_id in rows.every_workspace():
+        with rows.reading(workspace_id):
+            found = list(Run.objects.exclude(status="parked").order_by("created_at").values_list("pk", flat=True))
+        for key in found:
+            yield from _unreadable(workspace_id, key)
+
+
+def _unreadable(workspace_id: UUID, key: UUID) -> list[Offender]:
+    try:
+        with rows.within(workspace_id):
+            run = Run.objects.get(pk=key)
+            checkpoints.rehydrate(run.pk, head_seq=run.head_seq, head_mac=bytes(run.head_mac))
+    except checkpoints.Erased:
+        return []
+    except checkpoints.Unreadable as fault:
+        return [Offender("state", rows.public_id(Run.PREFIX, key), f"cannot be read: {fault}")]
+    return []

@@ -47,7 +47,6 @@ from runtime.crashpoints import reach
 from runtime.definitions import AgentVersion, genuine, interrupts
 from runtime.definitions.interrupts import Interrupts
 from runtime.leases import Lease
-from runtime.runs import Run
 
 STEPS: Final = 20
 SECONDS: Final = 5.0
@@ -65,18 +64,20 @@ def advance(run_id: UUID, workspace_id: UUID | None = None) -> bool:
 
     Whatever ends this process in the middle, the run goes on from its last commit when the lease has run out.
     """
+    workspace_id = workspace_id or runs.workspace_of(run_id)
     if workspace_id is None:
-        workspace_id = Run.objects.values_list("workspace_id", flat=True).get(pk=run_id)
+        return False
     if processes.stopping.is_set():
         hints.postpone(workspace_id, run_id)
         return False
-    with rows.within(workspace_id):
-        lease = leases.claim(workspace_id, run_id)
-    if lease is None:
-        return False
-    reach("claim.after")
-    with leases.kept(lease):
-        _work(lease)
+    with rows.reading(workspace_id):
+        with rows.within(workspace_id):
+            lease = leases.claim(workspace_id, run_id)
+        if lease is None:
+            return False
+        reach("claim.after")
+        with leases.kept(lease):
+            _work(lease)
     return True
 
 

@@ -50,6 +50,7 @@ class Visit(HttpRequest):
 
     user: Any
     workspace: Any
+    my_workspaces: list[Any]
 
 
 def member(view: Callable[Concatenate[Visit, P], HttpResponse]) -> Callable[..., HttpResponse]:
@@ -64,9 +65,11 @@ def member(view: Callable[Concatenate[Visit, P], HttpResponse]) -> Callable[...,
                 request.get_full_path() if request.method == "GET" else re.sub("/(stop|resume)$", "", request.path)
             )
             return HttpResponse(status=401) if request.headers.get("HX-Request") else redirect_to_login(back_to)
-        request.workspace = gate.workspace_of(request.user, slug)
+        request.my_workspaces = gate.workspaces_of(request.user)
+        request.workspace = next((one for one in request.my_workspaces if one.slug == slug), None)
         if request.workspace is None:
             raise Http404
+        rows.enter(request.workspace)
         return view(request, *args, **kwargs)
 
     return never_cache(enter)

@@ -48,6 +48,11 @@ def role_statements(role: Role) -> list[str]:
     ]
 
 
+def membership_statement(owner: str, sweep: str) -> str:
+    """Let the owner give functions to the sweep's role, see docs/tenants.md."""
+    return f"GRANT {identifier(sweep)} TO {identifier(owner)}"
+
+
 def database_statements(database: str, owner: str, others: list[str]) -> list[str]:
     """Close the database to everybody but the three roles. The database itself exists already."""
     name = identifier(database)

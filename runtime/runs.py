@@ -152,6 +152,16 @@ def run_named(workspace_id: UUID, public_id: str) -> Run | None:
     return Run.objects.filter(workspace_id=workspace_id, pk=key).first() if key else None
 
 
+def workspace_of(run_id: UUID) -> UUID | None:
+    """The workspace of a run, for whoever was told nothing else: a task, an operator."""
+    return next(iter(_WORKSPACE_OF(run_id)), None)
+
+
+_WORKSPACE_OF = rows.entrance(
+    "placet_workspace_of_run", "uuid", query="SELECT r.workspace_id FROM public.runtime_run r WHERE r.id = $1"
+)
+
+
 def _title_place(key: UUID) -> str:
     return f"runtime_run.title:{key.hex}"
 

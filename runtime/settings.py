@@ -102,6 +102,7 @@ INSTALLED_APPS = [
     "runtime",
 ]
 MIDDLEWARE = [
+    "approvals.pages.door.outside",
     "runtime.api.shape.one_shape",
     "django.middleware.security.SecurityMiddleware",
     "runtime.static_files.StaticFiles",

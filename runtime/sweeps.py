@@ -17,11 +17,11 @@ from typing import Any, Final
 from uuid import UUID
 
 import redis
-from django.db import connection
 from django.db.models import Exists, OuterRef
 
 from approvals import gate, rows
 from approvals.ledger import anchors, keys
+from approvals.rows import wire
 from runtime import calls, hints, processes, resolutions
 from runtime.breakpoints import Breakpoint
 from runtime.calls import Call
@@ -57,31 +57,36 @@ def sweep() -> Swept:
 
 # Due runs
 
+ASLEEP: Final = """
+    SELECT DISTINCT workspace_id FROM runtime_run WHERE status = 'sleeping' AND wake_at <= (SELECT placet_now())
+"""
 WAKE: Final = """
     UPDATE runtime_run SET status = 'ready', hinted_at = NULL
-    WHERE status = 'sleeping' AND wake_at <= (SELECT placet_now())
+    WHERE status = 'sleeping' AND wake_at <= (SELECT placet_now()) AND workspace_id = %(workspace)s
 """
-READY: Final = """
-    UPDATE runtime_run SET hinted_at = placet_now() WHERE id IN (
-        SELECT id FROM runtime_run WHERE status = 'ready' AND wake_at <= (SELECT placet_now())
-            AND (hinted_at IS NULL OR hinted_at < (SELECT placet_now()) - make_interval(secs => %(again)s))
-        ORDER BY wake_at LIMIT %(limit)s FOR UPDATE SKIP LOCKED)
-    RETURNING workspace_id, id
+READY: Final = "status = 'ready' AND wake_at <= (SELECT placet_now())"
+LEFT_BEHIND: Final = "status = 'in_progress' AND lease_until < (SELECT placet_now())"
+DUE: Final = """
+    SELECT workspace_id, id FROM runtime_run WHERE {due}
+        AND (hinted_at IS NULL OR hinted_at < (SELECT placet_now()) - make_interval(secs => %(again)s))
+    ORDER BY {since} LIMIT %(limit)s
 """
-LEFT_BEHIND: Final = """
+HINTED: Final = """
     UPDATE runtime_run SET hinted_at = placet_now() WHERE id IN (
-        SELECT id FROM runtime_run WHERE status = 'in_progress' AND lease_until < (SELECT placet_now())
+        SELECT id FROM runtime_run WHERE id = ANY(%(runs)s) AND workspace_id = %(workspace)s AND {due}
             AND (hinted_at IS NULL OR hinted_at < (SELECT placet_now()) - make_interval(secs => %(again)s))
-        ORDER BY lease_until LIMIT %(limit)s FOR UPDATE SKIP LOCKED)
-    RETURNING workspace_id, id
+        ORDER BY {since} FOR UPDATE SKIP LOCKED)
+    RETURNING id
 """
 
 
 def wake_sleepers() -> int:
     """Make ready what slept until now; returns how many runs."""
-    with connection.cursor() as cursor:
-        cursor.execute(WAKE)
-        return int(cursor.rowcount)
+    woken = 0
+    for (workspace_id,) in wire.rows(ASLEEP, ()):
+        with rows.within(workspace_id):
+            woken += wire.run([(WAKE, {"workspace": workspace_id})])
+    return woken
 
 
 def hint_due() -> int:
@@ -93,16 +98,25 @@ def hint_due() -> int:
         log.warning("The broker cannot be asked (%s); what is due waits for the next sweep.", type(error).__name__)
         return 0
     hinted = 0
-    for query in (LEFT_BEHIND, READY):
-        for workspace_id, run_id in _due(query, max(room - hinted, 0)):
+    for due, since in ((LEFT_BEHIND, "lease_until"), (READY, "wake_at")):
+        for workspace_id, run_id in _due(due, since, max(room - hinted, 0)):
             hinted += hints.hint(workspace_id, run_id)
     return hinted
 
 
-def _due(query: str, limit: int) -> list[tuple[UUID, UUID]]:
-    with connection.cursor() as cursor:
-        cursor.execute(query, {"again": AGAIN, "limit": limit})
-        return list(cursor.fetchall())
+def _due(due: str, since: str, limit: int) -> list[tuple[UUID, UUID]]:
+    """Runs that are due, of all workspaces, and marked as hinted: each workspace's in a transaction of its own, since
+    the sweep's role reads all rows and writes those of one."""
+    found = wire.rows(DUE.format(due=due, since=since), {"again": AGAIN, "limit": limit})
+    of_each: dict[UUID, list[UUID]] = defaultdict(list)
+    for workspace_id, run_id in found:
+        of_each[workspace_id].append(run_id)
+    marked: set[UUID] = set()
+    for workspace_id, runs in of_each.items():
+        with rows.within(workspace_id):
+            values = {"again": AGAIN, "runs": runs, "workspace": workspace_id}
+            marked |= {key for (key,) in wire.rows(HINTED.format(due=due, since=since), values)}
+    return [(workspace_id, run_id) for workspace_id, run_id in found if run_id in marked]
 
 
 # What must not be

@@ -12,6 +12,7 @@ from approvals.decisions import Decided, Refused, decide
 from approvals.ledger import canonical
 from approvals.people import Person, Team, Workspace
 from approvals.policies import Policy
+from tests.standing import founded
 
 PASSWORD = "correct horse battery staple"
 
@@ -82,9 +83,10 @@ class Cast:
 
 def assemble() -> Cast:
     """Write the cast into the database."""
-    northwind = Workspace.objects.create(slug="northwind", name="Northwind refunds")
-    halden = Workspace.objects.create(slug="halden", name="Halden Paper")
-    finance = Team.objects.create(workspace=northwind, slug="finance", name="Finance")
+    northwind = founded("northwind", "Northwind refunds")
+    halden = founded("halden", "Halden Paper")
+    with rows.within(northwind):
+        finance = Team.objects.create(workspace=northwind, slug="finance", name="Finance")
     dana, priya, riley, omar = (
         _person(name, northwind) for name in ("Dana Okafor", "Priya Nair", "Riley Chen", "Omar Haddad")
     )

@@ -20,7 +20,15 @@ from approvals.ledger import followed
 from tests import databases, threads
 from tests.throwaway import SERVERS, clean
 
-pytest_plugins = ["tests.sites", "tests.browsers", "tests.stacks", "tests.cases", "tests.tampering", "tests.order"]
+pytest_plugins = [
+    "tests.sites",
+    "tests.browsers",
+    "tests.stacks",
+    "tests.cases",
+    "tests.tampering",
+    "tests.order",
+    "tests.standing",
+]
 
 # Generated examples are the same in every run, and a busy machine makes none of them fail.
 hypothesis.settings.register_profile(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from typing import Any
 
 from django.db import connections
@@ -28,5 +29,6 @@ def together(*functions: Callable[[], Any], seconds: float = 30) -> list[Any]:
             connections.close_all()
 
     with ThreadPoolExecutor(len(functions)) as pool:
-        futures = [pool.submit(run, function) for function in functions]
+        # Each stands where the caller stands.
+        futures = [pool.submit(copy_context().run, run, function) for function in functions]
         return [future.result(seconds) for future in futures]

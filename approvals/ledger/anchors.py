@@ -20,6 +20,7 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from django.conf import settings
 
+from approvals import rows
 from approvals.ledger import canonical, keys
 from approvals.ledger.anchor_book import Book
 
@@ -41,8 +42,8 @@ class Source(Protocol):
 
     kind: str
 
-    def heads(self, workspace_id: UUID | None) -> Iterable[Head]:
-        """The heads of a workspace's chains, or of all."""
+    def heads(self, workspace_id: UUID) -> Iterable[Head]:
+        """The heads of a workspace's chains."""
 
     def marks(self, workspace_id: UUID, wanted: Sequence[tuple[str, int]]) -> Mapping[str, bytes]:
         """The mark that each named chain has at a number, where it has one."""
@@ -81,7 +82,7 @@ def gone_back(workspace_id: UUID, names: Mapping[str, str]) -> str | None:
     known = book().heads
     for kind, name in names.items():
         seq, mark = known.get(f"{workspace_id.hex}/{kind}/{name}", (0, ""))
-        if mark and bytes(_source(kind).marks(workspace_id, [(name, seq)]).get(name, b"")).hex() != mark:
+        if mark and _marks(kind, workspace_id, [(name, seq)]).get(name) != mark:
             return f"It no longer holds what was anchored of it ({kind} {seq}): an older state was put back."
     return None
 
@@ -94,7 +95,7 @@ def doubts() -> list[str]:
         found += [f"anchor {line['number']}: {fault}" for fault in _signed_badly(line)]
     if merkle_root(known.heads) != known.root:
         found.append("the last anchor does not sign the heads that the anchors list.")
-    here = {head.workspace_id.hex for source in SOURCES for head in source.heads(None)}
+    here = {key.partition("/")[0] for key in _now(None)}
     gone = sorted({key.partition("/")[0] for key in known.heads} - here)
     return found + [f"the chains of workspace {workspace} were anchored and are gone." for workspace in gone]
 
@@ -136,11 +137,14 @@ Stood = tuple[int, str]
 
 
 def _now(workspace_id: UUID | None) -> dict[str, Stood]:
-    return {
-        f"{head.workspace_id.hex}/{source.kind}/{head.name}": (head.seq, bytes(head.mark).hex())
-        for source in SOURCES
-        for head in source.heads(workspace_id)
-    }
+    """Where the chains of a workspace, or of all, stand."""
+    found: dict[str, Stood] = {}
+    for key in rows.every_workspace() if workspace_id is None else [workspace_id]:
+        with rows.reading(key):
+            for source in SOURCES:
+                for head in source.heads(key):
+                    found[f"{head.workspace_id.hex}/{source.kind}/{head.name}"] = (head.seq, bytes(head.mark).hex())
+    return found
 
 
 def _moved(anchored: Mapping[str, Stood]) -> dict[str, Stood]:
@@ -166,16 +170,24 @@ def _broken(anchored: Mapping[str, Stood], now: Mapping[str, Stood]) -> dict[str
         elif now[key][1] != mark:
             found[key] = f"its last entry, {seq}, is not the one that was anchored."
     for (workspace, kind), names in gone.items():
-        for name in set(names) - _source(kind).deleted(UUID(workspace)):
+        with rows.reading(UUID(workspace)):
+            deleted = _source(kind).deleted(UUID(workspace))
+        for name in set(names) - deleted:
             key = f"{workspace}/{kind}/{name}"
             found[key] = f"it was anchored at {anchored[key][0]} and is gone."
     for (workspace, kind), wanted in further.items():
-        marks = _source(kind).marks(UUID(workspace), wanted)
+        marks = _marks(kind, UUID(workspace), wanted)
         for name, seq in wanted:
             key = f"{workspace}/{kind}/{name}"
-            if bytes(marks.get(name, b"")).hex() != anchored[key][1]:
+            if marks.get(name) != anchored[key][1]:
                 found[key] = f"its entry {seq} is not the one that was anchored."
     return found
+
+
+def _marks(kind: str, workspace_id: UUID, wanted: Sequence[tuple[str, int]]) -> dict[str, str]:
+    with rows.reading(workspace_id):
+        found = _source(kind).marks(workspace_id, wanted)
+    return {name: bytes(mark).hex() for name, mark in found.items()}
 
 
 def _source(kind: str) -> Source:

@@ -102,9 +102,9 @@ class _Heads:
 
     kind = "ledger"
 
-    def heads(self, workspace_id: UUID | None) -> Iterator[Head]:
-        found = Chain.objects.filter(**({} if workspace_id is None else {"workspace_id": workspace_id}))
-        for workspace, name, seq, mark in found.values_list("workspace_id", "name", "seq", "hash").iterator():
+    def heads(self, workspace_id: UUID) -> Iterator[Head]:
+        found = Chain.objects.filter(workspace_id=workspace_id)
+        for workspace, name, seq, mark in found.values_list("workspace_id", "name", "seq", "hash"):
             yield Head(workspace, name, seq, bytes(mark))
 
     def marks(self, workspace_id: UUID, wanted: Sequence[tuple[str, int]]) -> dict[str, bytes]:

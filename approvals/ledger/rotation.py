@@ -6,12 +6,12 @@ by the next one, and one that has nothing to do changes nothing.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import Count
 
 from approvals import rows
 from approvals.ledger import entries, keys, sealing
@@ -50,7 +50,7 @@ class RootKey:
 
 def root_keys() -> list[RootKey]:
     """Every root key that data here were made with, by number."""
-    wrapped = dict(DataKey.objects.values_list("root_number").annotate(Count("pk")))
+    wrapped = Counter(key.root_number for key in data_keys())
     checks = list(KeyCheck.objects.order_by("number"))
     keeps = [check.kept_by for check in checks]
     return [
@@ -68,7 +68,11 @@ def root_keys() -> list[RootKey]:
 
 def data_keys() -> list[DataKey]:
     """Every data key, by workspace and number."""
-    return list(DataKey.objects.select_related("workspace").order_by("workspace__slug", "number"))
+    found: list[DataKey] = []
+    for workspace_id in rows.every_workspace():
+        with rows.reading(workspace_id):
+            found += DataKey.objects.filter(workspace_id=workspace_id).select_related("workspace").order_by("number")
+    return found
 
 
 # The verb
@@ -82,7 +86,7 @@ def rotate(*, by: str, told: Callable[[str], None] = lambda line: None) -> Rotat
     """
     keys.check_fits()
     done = Rotated()
-    for workspace_id in DataKey.objects.order_by("workspace_id").values_list("workspace_id", flat=True).distinct():
+    for workspace_id in rows.every_workspace():
         done = _rotate_workspace(workspace_id, done, by, told)
     # Last: a root key is retired when nothing is wrapped by it any more.
     for check in KeyCheck.objects.order_by("number"):
@@ -98,7 +102,9 @@ def _rotate_workspace(workspace_id: UUID, done: Rotated, by: str, told: Callable
         done = replace(done, made=done.made + 1)
         told(f"{workspace_id}: data key {number} is made")
     older = DataKey.objects.filter(workspace_id=workspace_id, root_number__lt=keys.current()).order_by("number")
-    for key_id, number in list(older.values_list("pk", "number")):
+    with rows.reading(workspace_id):
+        found = list(older.values_list("pk", "number"))
+    for key_id, number in found:
         if _rewrap(workspace_id, key_id, by):
             done = replace(done, rewrapped=done.rewrapped + 1)
             told(f"{workspace_id}: data key {number} is wrapped anew")

@@ -51,7 +51,8 @@ def verify_workspace(workspace_id: UUID, *, chain: str | None = None) -> Iterato
     Holds no transaction between two verdicts.
     """
     chains = Chain.objects.filter(workspace_id=workspace_id, **({} if chain is None else {"name": chain}))
-    keys_of_chains = list(chains.order_by("name", "id").values_list("id", flat=True))
+    with rows.reading(workspace_id):
+        keys_of_chains = list(chains.order_by("name", "id").values_list("id", flat=True))
     for start in range(0, len(keys_of_chains), _AT_ONCE):
         yield from _of_chains(workspace_id, keys_of_chains[start : start + _AT_ONCE])
     if chain is None:

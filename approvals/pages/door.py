@@ -12,7 +12,7 @@ from django.core.exceptions import BadRequest
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.views.decorators.cache import never_cache
 
-from approvals import people, rows
+from approvals import rows, workspaces
 from approvals.approvals import Approval
 from approvals.people import Person, Workspace
 
@@ -25,6 +25,7 @@ class Visit(HttpRequest):
 
     user: Person
     workspace: Workspace
+    my_workspaces: list[Workspace]
 
 
 def member(view: Callable[Concatenate[Visit, P], HttpResponseBase]) -> Callable[..., HttpResponseBase]:
@@ -37,10 +38,12 @@ def member(view: Callable[Concatenate[Visit, P], HttpResponseBase]) -> Callable[
     def enter(request: Any, slug: str, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
         if not request.user.is_authenticated:
             return _to_sign_in(request)
-        workspace = people.workspace_of(request.user, slug)
+        request.my_workspaces = workspaces.of_person(request.user)
+        workspace = next((one for one in request.my_workspaces if one.slug == slug), None)
         if workspace is None:
             raise Http404
         request.workspace = workspace
+        rows.enter(workspace)
         return view(request, *args, **kwargs)
 
     return never_cache(own_site(enter))
@@ -56,6 +59,16 @@ def own_site(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpRespons
         return view(request, *args, **kwargs)
 
     return enter
+
+
+def outside(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], HttpResponseBase]:
+    """Middleware: a request stands in no workspace until a door lets it into one, and in none once it is answered."""
+
+    def begin(request: HttpRequest) -> HttpResponseBase:
+        with rows.nowhere():
+            return get_response(request)
+
+    return begin
 
 
 def legible(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], HttpResponseBase]:

@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.functional import SimpleLazyObject
 
-from approvals import people
+from approvals import workspaces
 from approvals.pages import reader
 
 
@@ -19,7 +19,8 @@ def frame(request: HttpRequest) -> dict[str, Any]:
     if user is None or not user.is_authenticated:
         return told
     workspace = getattr(request, "workspace", None)
-    told["my_workspaces"] = SimpleLazyObject(lambda: people.workspaces(user))
+    mine = getattr(request, "my_workspaces", None)
+    told["my_workspaces"] = SimpleLazyObject(lambda: workspaces.of_person(user)) if mine is None else mine
     if workspace is not None:
         told |= {"workspace": workspace, "waiting": SimpleLazyObject(lambda: reader.waiting(workspace, user))}
     return told

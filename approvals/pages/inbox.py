@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
-from approvals import people, rows
+from approvals import rows, workspaces
 from approvals.approvals import Approval
 from approvals.pages import clock
 from approvals.pages.door import Visit, member
@@ -102,7 +102,7 @@ def home(request: HttpRequest) -> HttpResponse:
     """The inbox of the first workspace, or the sign-in."""
     if not request.user.is_authenticated:
         return redirect("account_login")
-    mine = people.workspaces(request.user)
+    mine = workspaces.of_person(request.user)
     return redirect("inbox", mine[0].slug) if mine else render(request, "nowhere.html")
 
 

@@ -22,7 +22,7 @@ from django.contrib.auth import get_user
 from django.db import connections
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 
-from approvals import people
+from approvals import workspaces
 
 log = logging.getLogger(__name__)
 
@@ -170,7 +170,7 @@ def _reader(request: HttpRequest, slug: str) -> tuple[bool, UUID | None]:
     try:
         request.session = type(request.session)(request.session.session_key)
         person = get_user(request)
-        workspace = people.workspace_of(person, slug)
+        workspace = workspaces.entered(person, slug)
         return person.is_authenticated, workspace.pk if workspace else None
     finally:
         connections.close_all()

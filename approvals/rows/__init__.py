@@ -20,11 +20,17 @@ from django.conf import settings
 from django.db import models, transaction
 from django.db.models.expressions import Func
 
-from approvals.rows import ready, wire
+from approvals.rows import ready, scopes, wire
+from approvals.rows.entrances import entrance as entrance
+from approvals.rows.entrances import every_workspace as every_workspace
 from approvals.rows.ready import Ready as Ready
 from approvals.rows.ready import Slot as Slot
 from approvals.rows.ready import change as change
 from approvals.rows.ready import insert as insert
+from approvals.rows.scopes import enter as enter
+from approvals.rows.scopes import nowhere as nowhere
+from approvals.rows.scopes import reading as reading
+from approvals.rows.scopes import where as where
 from approvals.rows.triggers import ONLY_ERASE as ONLY_ERASE
 from approvals.rows.triggers import REFUSE_CHANGE as REFUSE_CHANGE
 from approvals.rows.triggers import only_erase as only_erase
@@ -77,7 +83,7 @@ class NowOnce(Func):
 
 def now() -> datetime:
     """The time by the database's clock, UTC, in microseconds."""
-    moment: datetime = wire.value("SELECT placet_now()", ())
+    moment: datetime = wire.value("SELECT placet_now()", (), said=True)
     return moment
 
 
@@ -191,8 +197,9 @@ def within(workspace: Workspace | UUID) -> Iterator[None]:
     scope = _Scope(workspace_id)
     token = _scope.set(scope)
     try:
-        with transaction.atomic():
-            wire.run([("SELECT set_config('app.workspace', %s, true)", [str(workspace_id)])])
+        # What was to be done after COMMIT stands where the caller does.
+        with transaction.atomic(), scopes.bound(workspace_id):
+            wire.begin(workspace_id)
             yield
             for key in sorted(scope.hooks):
                 scope.hooks[key]()

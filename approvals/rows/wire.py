@@ -8,24 +8,35 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+from uuid import UUID
 
 import psycopg
 from django.db import connection
+from psycopg import generators
+from psycopg.pq import ExecStatus, TransactionStatus
+
+from approvals.rows import scopes
 
 Values = Mapping[str, Any] | Sequence[Any]
 Statement = tuple[str, Values]
+Cursor = psycopg.Cursor[tuple[Any, ...]]
 
 
 def rows(statement: str, values: Values, *, binary: bool = True) -> list[tuple[Any, ...]]:
     """The rows that a query gives; as text for whoever reads them as Django does. Raises Django's database errors."""
     with connection.wrap_database_errors, _cursor(binary=binary) as cursor:
-        return cursor.execute(statement, values, prepare=True).fetchall()
+        _send(cursor, statement, values)
+        return cursor.fetchall()
 
 
-def value(statement: str, values: Values) -> Any:
-    """The one value that a query gives. Outside a transaction it is one of its own. Raises Django's database errors."""
+def value(statement: str, values: Values, *, said: bool = False) -> Any:
+    """The one value that a query gives. Outside a transaction it is one of its own. Raises Django's database errors.
+
+    ``said``: the statement says itself in which workspace it stands, or asks for no row of any.
+    """
     with connection.wrap_database_errors, _cursor() as cursor:
-        row = cursor.execute(statement, values, prepare=True).fetchone()
+        _send(cursor, statement, values, said=said)
+        row = cursor.fetchone()
     return row[0] if row else None
 
 
@@ -34,12 +45,39 @@ def run(statements: Iterable[Statement]) -> int:
     errors."""
     with connection.wrap_database_errors, _cursor() as cursor:
         for statement, values in statements:
-            cursor.execute(statement, values, prepare=True)
+            _send(cursor, statement, values)
         return cursor.rowcount
 
 
-def _cursor(*, binary: bool = False) -> psycopg.Cursor[tuple[Any, ...]]:
+def begin(workspace_id: UUID) -> None:
+    """Begin the transaction that Django has announced, in a workspace: BEGIN and the scope in one round trip.
+
+    Past psycopg's cursors: they send BEGIN by itself, and their pipeline takes this process longer than the journey.
+    """
     connection.ensure_connection()
-    cursor: psycopg.Cursor[tuple[Any, ...]] = psycopg.Cursor(connection.connection)
+    raw = connection.connection
+    said = f"SELECT set_config('{scopes.SETTING}', '{workspace_id}', true)"
+    with connection.wrap_database_errors:
+        begun = raw.pgconn.transaction_status != TransactionStatus.IDLE
+        raw.pgconn.send_query((said if begun else f"BEGIN; {said}").encode())
+        for result in raw.wait(generators.execute(raw.pgconn)):
+            if result.status not in {ExecStatus.COMMAND_OK, ExecStatus.TUPLES_OK}:
+                raise psycopg.errors.error_from_result(result)
+
+
+def _send(cursor: Cursor, statement: str, values: Values, *, said: bool = False) -> None:
+    told = None if said else scopes.unsaid()
+    if told is None:
+        cursor.execute(statement, values, prepare=True)
+        return
+    # In a pipeline the two are one round trip and, outside a transaction, one transaction.
+    with connection.connection.pipeline(), _cursor() as saying:
+        saying.execute(scopes.SAY, [told], prepare=True)
+        cursor.execute(statement, values, prepare=True)
+
+
+def _cursor(*, binary: bool = False) -> Cursor:
+    connection.ensure_connection()
+    cursor: Cursor = psycopg.Cursor(connection.connection)
     cursor.format = psycopg.pq.Format.BINARY if binary else psycopg.pq.Format.TEXT
     return cursor

@@ -16,7 +16,7 @@ import yaml
 from django.conf import settings
 from django.core.management import CommandError, call_command
 
-from approvals import gate
+from approvals import gate, rows
 from runtime import definitions, runs
 from runtime.demo import catalogue, desk, mail, services, shop, tickets
 from runtime.demo.payments import secret_bytes
@@ -27,6 +27,9 @@ ASKS: Final = "riley@northwind.example"
 OPERATES: Final = "omar@northwind.example"
 HERE: Final = Path(__file__).parent
 LETTERS: Final = "abcdefghjkmnpqrstuvwxyz23456789"
+
+
+NOT_SET_UP: Final = "The refund desk is not set up here. Run: manage.py demo"
 
 
 class NotOpen(Exception):
@@ -42,8 +45,9 @@ def open_desk() -> list[Run]:
         services.remember(home, set_up=False)
         _people()
         _policy()
-    _tools()
-    definitions.register_agent(_workspace_id(), desk.NAME, "graph", {"graph": desk.NAME}, by="system")
+    with rows.reading(_workspace_id()):
+        _tools()
+        definitions.register_agent(_workspace_id(), desk.NAME, "graph", {"graph": desk.NAME}, by="system")
     if first:
         thing = f"runtime.agent:{desk.NAME}"
         call_command("people", "grant", OPERATES, "operate", thing, workspace=WORKSPACE, stdout=StringIO())
@@ -54,18 +58,21 @@ def open_desk() -> list[Run]:
 def start(ticket: dict[str, Any]) -> Run:
     """The run for a ticket, started once however often this is called. Raises NotOpen."""
     workspace, riley = gate.workspace_named(WORKSPACE), gate.person_named(ASKS)
-    agent = definitions.agent_named(workspace.pk, desk.NAME) if workspace else None
-    if workspace is None or riley is None or agent is None:
-        raise NotOpen("The refund desk is not set up here. Run: manage.py demo")
-    return runs.start(
-        workspace.pk,
-        agent,
-        input={"ticket": ticket["number"]},
-        title=f"Ticket {ticket['number']}",
-        by=riley.public_id,
-        requester_id=riley.pk,
-        key=f"demo:{ticket['number']}",
-    )
+    if workspace is None or riley is None:
+        raise NotOpen(NOT_SET_UP)
+    with rows.reading(workspace):
+        agent = definitions.agent_named(workspace.pk, desk.NAME)
+        if agent is None:
+            raise NotOpen(NOT_SET_UP)
+        return runs.start(
+            workspace.pk,
+            agent,
+            input={"ticket": ticket["number"]},
+            title=f"Ticket {ticket['number']}",
+            by=riley.public_id,
+            requester_id=riley.pk,
+            key=f"demo:{ticket['number']}",
+        )
 
 
 def passwords() -> dict[str, str]:

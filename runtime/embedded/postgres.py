@@ -143,6 +143,7 @@ class Postgres(Server):
             for role in (owner, *made):
                 for statement in roles.role_statements(role):
                     connection.execute(statement.encode())
+            connection.execute(roles.membership_statement(owner.name, ROLES["sweep"]).encode())
             if connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [DATABASE]).fetchone() is None:
                 connection.execute(roles.create_database(DATABASE, owner.name).encode())
             for statement in roles.database_statements(DATABASE, owner.name, [role.name for role in made]):

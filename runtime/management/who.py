@@ -10,9 +10,9 @@ from django.core.management.base import CommandError
 from approvals import gate
 
 
-def add_workspace(parser: ArgumentParser) -> None:
+def add_workspace(parser: ArgumentParser, help: str = "needed where there is more than one") -> None:
     """Add ``--workspace``."""
-    parser.add_argument("--workspace", metavar="SLUG", help="needed where there is more than one")
+    parser.add_argument("--workspace", metavar="SLUG", help=help)
 
 
 def add_person(parser: ArgumentParser, help: str) -> None:

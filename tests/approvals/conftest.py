@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from django.test import override_settings
 
+from approvals import rows
 from approvals.approvals import Resolution
 from runtime.embedded import DATABASE
 from tests import cast as casting
@@ -73,7 +74,9 @@ def cast(request: pytest.FixtureRequest) -> casting.Cast:
     """Dana, Priya, Riley and Omar of Northwind, and Oskar of Halden."""
     if request.node.get_closest_marker("committed") is None:
         request.getfixturevalue("db")
-    return deepcopy(prepared()[1])
+    found = deepcopy(prepared()[1])
+    rows.enter(found.northwind)
+    return found
 
 
 @pytest.fixture

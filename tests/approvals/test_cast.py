@@ -10,6 +10,7 @@ from django.core.management import CommandError, call_command
 from approvals import cast
 from approvals.ledger import entries
 from approvals.people import Person, Team, Workspace, deciders, may
+from tests.standing import come_to
 
 pytestmark = pytest.mark.django_db
 
@@ -32,7 +33,7 @@ def loaded(tmp_path: Path) -> Workspace:
     (tmp_path / "cast.yaml").write_text(FILE)
     (tmp_path / "secret.json").write_text(json.dumps({"people": {"ada@mill.example": "flour and water"}}))
     call_command("people", "load", str(tmp_path / "cast.yaml"), passwords=tmp_path / "secret.json", stdout=StringIO())
-    return Workspace.objects.get(slug="mill")
+    return come_to("mill")
 
 
 def test_everyone_and_everything_is_made_and_recorded(loaded: Workspace) -> None:

@@ -6,7 +6,7 @@ import pytest
 from guardian.models import UserObjectPermission
 from guardian.shortcuts import assign_perm
 
-from approvals import people
+from approvals import people, workspaces
 from approvals.ledger import entries
 from approvals.people import Membership, Person, Team
 from tests.cast import Cast
@@ -23,7 +23,7 @@ def test_without_membership_a_right_is_void(cast: Cast) -> None:
     """AZ-1, CH-B116."""
     people.leave(cast.dana, cast.northwind, by="system")
     assert not people.may(cast.dana, "decide", cast.finance)
-    assert people.workspace_of(cast.dana, "northwind") is None
+    assert workspaces.entered(cast.dana, "northwind") is None
     assert people.deciders(cast.finance) == [cast.priya]
 
 
@@ -57,9 +57,9 @@ def test_an_empty_team_is_nobody(cast: Cast) -> None:
 
 def test_a_foreign_and_an_unknown_workspace_are_alike(cast: Cast) -> None:
     """AP-I6, WB-4."""
-    assert people.workspace_of(cast.oskar, "northwind") is None
-    assert people.workspace_of(cast.oskar, "no-such") is None
-    assert people.workspace_of(cast.oskar, "halden") == cast.halden
+    assert workspaces.entered(cast.oskar, "northwind") is None
+    assert workspaces.entered(cast.oskar, "no-such") is None
+    assert workspaces.entered(cast.oskar, "halden") == cast.halden
 
 
 def test_granting_and_taking_away_are_in_the_ledger(cast: Cast) -> None:

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+import psycopg
 import pytest
-from django.db import IntegrityError, ProgrammingError, connection
+from django.db import ProgrammingError, connection
 
 from approvals import rows
 from approvals.approvals import Approval
@@ -16,6 +17,7 @@ from approvals.policies import Policy
 from approvals.revisions import Revision
 from approvals.rulings import Ruling
 from tests.cast import Cast, ask, refund, say
+from tests.throwaway import SERVERS
 
 pytestmark = pytest.mark.usefixtures("heard")
 
@@ -75,8 +77,16 @@ def test_a_child_and_its_parent_share_a_workspace(cast: Cast) -> None:
     revision = Revision.objects.get()
     assert revision.workspace_id == approval.workspace_id
     sql = "UPDATE approvals_approval SET workspace_id = %s"
-    with pytest.raises(IntegrityError), connection.cursor() as cursor:
+    with pytest.raises(ProgrammingError, match="row-level security"), connection.cursor() as cursor:
         cursor.execute(sql, [cast.halden.pk])
+
+
+@pytest.mark.committed
+def test_a_child_and_its_parent_share_a_workspace_whoever_writes(cast: Cast, committed_db: str) -> None:
+    """CH-B114: the composite keys hold where row-level security binds nobody."""
+    ask(cast, refund())
+    with SERVERS.postgres.connect(committed_db) as admin, pytest.raises(psycopg.errors.ForeignKeyViolation):
+        admin.execute("UPDATE approvals_approval SET workspace_id = %s", [cast.halden.pk])
 
 
 @pytest.mark.parametrize("model", [Policy, Ruling, Revision, Decision])

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from approvals import people, policies
+from approvals import people, policies, rows
 from approvals.approvals import Approval
 from approvals.decisions import Decided, Refused, decide
 from approvals.ledger import verify
@@ -16,6 +16,7 @@ from runtime import definitions, loop, runs
 from runtime.calls import Call
 from runtime.runs import Run
 from tests.campaigns.stage import Stage
+from tests.standing import founded
 
 POLICY: Final = """
 policy: 1
@@ -126,7 +127,8 @@ class Field:
 
 def lay_out(stage: Stage, slug: str) -> Field:
     """A new field, its run waiting for people."""
-    workspace = Workspace.objects.create(slug=slug, name=slug)
+    workspace = founded(slug, slug)
+    rows.enter(workspace)
     dana, riley, mallory = (_person(name, slug) for name in ("dana", "riley", "mallory"))
     for person in (dana, riley):
         people.join(person, workspace, by="system")

@@ -30,12 +30,13 @@ def grow(state: dict[str, Any], results: tuple[CallResult, ...]) -> Step:
 
 def begin(steps: int, size: int, **more: int) -> Any:
     """A run of so many steps; nobody has looked at it yet."""
-    from approvals import gate
+    from approvals import gate, rows
     from runtime import definitions, runs
     from runtime.demo import opening
 
     workspace, riley = gate.workspace_named(opening.WORKSPACE), gate.person_named(opening.ASKS)
     assert workspace is not None and riley is not None
+    rows.enter(workspace)
     agent = definitions.register_agent(workspace.pk, NAME, "graph", {"graph": NAME}, by="system")
     asked = {"steps": steps, "bytes": size, **more}
     return runs.start(workspace.pk, agent, input=asked, title="A benchmark", by=riley.public_id)

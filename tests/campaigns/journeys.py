@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from contextvars import copy_context
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Final
 
@@ -49,7 +50,7 @@ class Journey:
 
     def set_off(self) -> None:
         """Go the way in a thread of its own, as stubbornly as people do; or go on, where the run is there already."""
-        self._thread = threading.Thread(target=self._go, daemon=True)
+        self._thread = threading.Thread(target=copy_context().run, args=(self._go,), daemon=True)
         self._thread.start()
 
     def _go(self) -> None:

@@ -12,6 +12,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from typing import Any, Final, TypeVar
 
 import httpx
@@ -118,4 +119,6 @@ def together(*functions: Callable[[], T]) -> list[T]:
             connections.close_all()
 
     with ThreadPoolExecutor(len(functions)) as pool:
-        return [future.result(60) for future in [pool.submit(begin, function) for function in functions]]
+        return [
+            future.result(60) for future in [pool.submit(copy_context().run, begin, function) for function in functions]
+        ]

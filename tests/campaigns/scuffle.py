@@ -7,6 +7,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextvars import copy_context
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -49,7 +50,7 @@ def fight(seed: int, *, seconds: float) -> Fight:
         lambda rng: _cancel_or_begin(rng, current, began),
     ]
     threads = [
-        threading.Thread(target=_keep_on, args=(part, random.Random(seed + number), over, told))
+        threading.Thread(target=copy_context().run, args=(_keep_on, part, random.Random(seed + number), over, told))
         for number, part in enumerate(parts)
     ]
     for thread in threads:

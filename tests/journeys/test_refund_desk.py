@@ -19,7 +19,7 @@ from approvals.api_shapes import summaries
 from approvals.approvals import Approval
 from approvals.decisions import Decided
 from approvals.ledger import canonical
-from approvals.people import Person, Workspace
+from approvals.people import Person
 from approvals.policies import judge
 from approvals.revisions import args_of, current_revision
 from runtime import loop, timeline
@@ -29,8 +29,15 @@ from runtime.ports import is_free
 from runtime.runs import Run
 from runtime.stack import BASE
 from tests import cast as casting
+from tests.standing import come_to
 
 pytestmark = pytest.mark.committed
+
+
+def set_up() -> None:
+    """The demo, by its command; the test stands in the desk's workspace then."""
+    call_command("demo", stdout=StringIO())
+    come_to("northwind")
 
 
 @pytest.fixture
@@ -60,7 +67,7 @@ def _say(title: str, name: str, verdict: str, **more: Any) -> None:
 
 
 def _asked(title: str) -> Approval:
-    told = summaries(Workspace.objects.get(slug="northwind"), Approval.objects.all())
+    told = summaries(come_to("northwind"), Approval.objects.all())
     key = next(one["tool_call_id"] for one in told if one["title"].startswith(title))
     return Approval.objects.get(subject=key)
 
@@ -73,7 +80,7 @@ def _counts() -> dict[str, Any]:
 
 def test_small_refunds_run_by_policy_large_ones_wait_and_one_wish_is_refused(home: Path) -> None:
     """AP-A11, AP-D3, AP-P6: what policy allows runs at once and once; what it does not name or refuses never runs."""
-    call_command("demo", stdout=StringIO())
+    set_up()
     _work()
     assert (_counts()["refunds"], _counts()["closed"]) == (3, [])
     assert sorted(Approval.objects.values_list("rule_id", flat=True)) == [
@@ -120,8 +127,8 @@ EUR = {"customer": "A", "charge": "ch_1", "reason": "damaged", "currency": "EUR"
 
 def test_the_desks_policy_says_what_the_demo_promises(home: Path) -> None:
     """AP-A11: at the borders of each rule, in another currency, and for a tool that nobody named."""
-    call_command("demo", stdout=StringIO())
-    northwind = Workspace.objects.get(slug="northwind").pk
+    set_up()
+    northwind = come_to("northwind").pk
     for tool, args, verdict, rule in (
         ("payments.create_refund", EUR | {"amount": 5000}, "allow", "small-refunds"),
         ("payments.create_refund", EUR | {"amount": 5001}, "require_approval", "refunds"),

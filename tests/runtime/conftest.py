@@ -118,7 +118,9 @@ def committed_db(django_db_blocker: Any, request: pytest.FixtureRequest) -> Iter
 def desk(committed_db: str) -> Iterator[Desk]:
     """A desk in a database of its own, and an empty world."""
     tooling.world().unlink(missing_ok=True)
-    yield deepcopy(prepared()[1])
+    found = deepcopy(prepared()[1])
+    rows.enter(found.cast.northwind)
+    yield found
     tooling.world().unlink(missing_ok=True)
 
 

@@ -45,11 +45,12 @@ def restored(desk: Desk, committed_db: str, elsewhere: Postgres, tmp_path: Path)
     run = desk.begin([call("free.pure", 4)], [call("asked.keyed", 5)])
     anchors.anchor()
     dump = tmp_path / "placet.dump"
-    program("pg_dump", "--format=custom", f"--file={dump}", SERVERS.postgres.url("owner", committed_db))
+    how = ("--format=custom", "--enable-row-security", f"--file={dump}")
+    program("pg_dump", *how, SERVERS.postgres.url("owner", committed_db))
     with elsewhere.connect() as admin:
         admin.execute(f"DROP DATABASE IF EXISTS {DATABASE} WITH (FORCE)".encode())
         admin.execute(f"CREATE DATABASE {DATABASE} OWNER {ROLES['owner']} TEMPLATE template0".encode())
-    program("pg_restore", "--exit-on-error", f"--dbname={elsewhere.url('owner')}", str(dump))
+    program("pg_restore", "--exit-on-error", "--no-owner", f"--dbname={elsewhere.url('owner')}", str(dump))
     sealing.forget()
     where = {"NAME": DATABASE, "PORT": str(elsewhere.port)}
     with pointed(**where, USER=ROLES["owner"], PASSWORD=elsewhere.memory["owner"]):

@@ -6,8 +6,9 @@ import uuid
 from typing import Any
 
 import pytest
-from django.db import DatabaseError, connection, transaction
+from django.db import DatabaseError, IntegrityError, connection, transaction
 
+from approvals import rows
 from approvals.ledger import keys
 from runtime import checkpoints, state
 from runtime.checkpoints import Checkpoint, Unreadable
@@ -172,8 +173,9 @@ def test_the_tail_is_verified_without_unsealing_anything(ended: Run, monkeypatch
 
 def test_a_checkpoint_of_another_workspace_cannot_be_added(desk: Desk, ended: Run) -> None:
     """The composite key holds child and parent in one workspace."""
-    made = checkpoints.draft(
-        workspace_id=desk.cast.halden.pk, run_id=ended.pk, seq=99, prev_mac=b"", fence=0, kind="step", body={"ops": []}
-    )
-    with pytest.raises(DatabaseError), transaction.atomic():
+    halden = desk.cast.halden.pk
+    facts: dict[str, Any] = {"seq": 99, "prev_mac": b"", "fence": 0, "kind": "step", "body": {"ops": []}}
+    with rows.within(halden):
+        made = checkpoints.draft(workspace_id=halden, run_id=ended.pk, **facts)
+    with pytest.raises(IntegrityError), rows.within(halden):
         made.save(force_insert=True)

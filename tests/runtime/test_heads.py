@@ -60,8 +60,8 @@ def test_a_step_whose_acknowledgement_was_lost_is_there_once(desk: Desk, monkeyp
     run, sent = growing.start(desk, *SCRIPT), wire.value
     lost: list[str] = []
 
-    def value(statement: str, values: Any) -> Any:
-        answer = sent(statement, values)
+    def value(statement: str, values: Any, **more: Any) -> Any:
+        answer = sent(statement, values, **more)
         if values.get("seq") == 4 and not lost:
             lost.append("the answer")
             raise OperationalError("the connection was cut behind the commit")

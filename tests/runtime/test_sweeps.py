@@ -12,9 +12,11 @@ from django.core.management import call_command
 from django.db import connection
 from django.db.models import Model
 
+from approvals import rows
 from approvals.approvals import Approval
-from runtime import calls, hints, leases, loop, processes, runs, sweeps
+from runtime import calls, definitions, hints, leases, loop, processes, runs, sweeps
 from runtime.calls import Call
+from runtime.embedded import ROLES
 from runtime.processes import Process
 from runtime.runs import Run
 from tests.databases import pointed
@@ -41,8 +43,6 @@ def hinted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 @pytest.fixture
 def sweep_role() -> Iterator[None]:
     """The sweep's own database role."""
-    from runtime.embedded import ROLES
-
     with pointed(USER=ROLES["sweep"], PASSWORD=SERVERS.memory["sweep"]):
         yield
 
@@ -236,8 +236,9 @@ def test_a_sweep_says_that_it_is_alive(desk: Desk, hinted: list[Any], settings: 
 # What it costs
 
 READS = [
-    sweeps.READY.partition("id IN (")[2].rpartition(")\n")[0],
-    sweeps.LEFT_BEHIND.partition("id IN (")[2].rpartition(")\n")[0],
+    sweeps.ASLEEP,
+    sweeps.DUE.format(due=sweeps.READY, since="wake_at"),
+    sweeps.DUE.format(due=sweeps.LEFT_BEHIND, since="lease_until"),
 ]
 
 
@@ -268,11 +269,12 @@ def test_ten_thousand_waiting_runs_are_not_read_to_find_none_that_is_due(
     from approvals import gate
 
     many_waiting(desk, 10_000)
-    for query in READS:
-        with connection.cursor() as cursor:
-            cursor.execute("EXPLAIN (ANALYZE, BUFFERS) " + query, {"again": 3, "limit": 100})
-            plan = "\n".join(line for (line,) in cursor.fetchall())
-        assert "Index Scan" in plan and "Seq Scan" not in plan, plan
+    with pointed(USER=ROLES["sweep"], PASSWORD=SERVERS.memory["sweep"]), rows.nowhere():
+        for query in READS:
+            with connection.cursor() as cursor:
+                cursor.execute("EXPLAIN (ANALYZE, BUFFERS) " + query, {"again": 3, "limit": 100})
+                plan = "\n".join(line for (line,) in cursor.fetchall())
+            assert "Index Scan" in plan and "Seq Scan" not in plan, plan
     monkeypatch.setattr(gate, "open_among", lambda _, subjects: set(subjects))
     with django_assert_max_num_queries(20):
         assert sweeps.repair() == 0
@@ -285,3 +287,21 @@ def test_the_clock_is_read_once_where_rows_are_looked_for_and_again_where_they_a
         assert "placet_now()" in query and "placet_now()" not in query.replace("(SELECT placet_now())", "")
     for statement in (leases.CLAIM, leases.SUSPEND):
         assert "placet_now()" in statement and "SELECT placet_now()" not in statement
+
+
+def test_what_is_due_is_found_in_every_workspace(desk: Desk, hinted: list[Any]) -> None:
+    """AP-I5: the sweep's role reads all rows, and writes those of one workspace after the other."""
+    waiting = desk.begin([call("asked.keyed")])
+    halden = desk.cast.halden
+    clerk = definitions.register_agent(halden.pk, "clerk", "scripted", {}, by="system")
+    runs_of_halden = [runs.start(halden.pk, clerk, input={"steps": []}, title=name, by="system") for name in "ab"]
+    with rows.within(halden):
+        Run.objects.filter(pk=runs_of_halden[0].pk).update(status="sleeping", wake_at="2020-01-01T00:00:00Z")
+    with rows.within(desk.cast.northwind):
+        Approval.objects.update(expires_at="2020-01-01T00:00:00Z")
+    hinted.clear()
+    with pointed(USER=ROLES["sweep"], PASSWORD=SERVERS.memory["sweep"]), rows.nowhere():
+        assert sweeps.sweep().expired == 1
+        assert sweeps.repair() == 0
+        assert {run.status for run in Run.objects.filter(workspace=halden)} == {"ready"}
+    assert {*hinted} == {waiting.pk, *(run.pk for run in runs_of_halden)}

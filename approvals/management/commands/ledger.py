@@ -8,6 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from approvals import rows, workspaces
 from approvals.ledger import anchors, canonical, keys
 from approvals.ledger.verify import Verdict, verify_workspace
 from approvals.people import Workspace
@@ -43,14 +44,13 @@ class Command(BaseCommand):
         self.stdout.write(f"It is signed for {anchors.public_key(keys.current()).hex()} (Ed25519).")
 
     def _verify(self, options: dict[str, Any]) -> None:
-        workspaces = Workspace.objects.order_by("slug")
-        if options["workspace"]:
-            workspaces = workspaces.filter(slug=options["workspace"])
-            if not workspaces:
-                raise CommandError("There is no such workspace.")
+        named = workspaces.named(options["workspace"]) if options["workspace"] else None
+        if options["workspace"] and named is None:
+            raise CommandError("There is no such workspace.")
+        wanted = [named] if named else filter(None, map(workspaces.keyed, rows.every_workspace()))
         totals = _Totals()
         anchors.book(anew=True)
-        for workspace in workspaces:
+        for workspace in wanted:
             for verdict in verify_workspace(workspace.pk, chain=options["chain"]):
                 self._tell(workspace, verdict)
                 totals.add(verdict)

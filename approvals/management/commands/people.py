@@ -11,7 +11,7 @@ from django.apps import apps
 from django.core.management.base import BaseCommand, CommandError
 from django.db.models import Model
 
-from approvals import cast, people, rows
+from approvals import cast, people, rows, workspaces
 from approvals.ledger import canonical
 from approvals.people import Person, Team, Workspace
 
@@ -82,7 +82,7 @@ class Command(BaseCommand):
 
 
 def _workspace(slug: str) -> Workspace:
-    workspace = Workspace.objects.filter(slug=slug).first()
+    workspace = workspaces.named(slug)
     if workspace is None:
         raise CommandError(f"There is no workspace {slug}.")
     return workspace

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from approvals import policies, schemas
+from approvals import policies, rows, schemas, workspaces
 from approvals.ledger import canonical
 from approvals.people import Person, Workspace
 
@@ -34,7 +34,8 @@ class Command(BaseCommand):
 
     def handle(self, *_: Any, **options: Any) -> None:
         workspace = _workspace(options["workspace"])
-        getattr(self, f"_{options['word']}")(workspace, options)
+        with rows.reading(workspace):
+            getattr(self, f"_{options['word']}")(workspace, options)
 
     def _load(self, workspace: Workspace, options: dict[str, Any]) -> None:
         author = _author(options["by"])
@@ -72,9 +73,9 @@ def _add_workspace(parser: ArgumentParser) -> None:
 
 
 def _workspace(slug: str | None) -> Workspace:
-    found = list(Workspace.objects.filter(slug=slug) if slug else Workspace.objects.all()[:2])
-    if len(found) == 1:
-        return found[0]
+    found = workspaces.named(slug) if slug else workspaces.only()
+    if found is not None:
+        return found
     raise CommandError(f"There is no workspace {slug}." if slug else "Say which workspace: --workspace SLUG.")
 
 

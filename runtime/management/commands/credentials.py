@@ -31,7 +31,8 @@ class Command(BaseCommand):
         workspace = gate.workspace_named(options["workspace"])
         if workspace is None:
             raise CommandError(f"There is no workspace {options['workspace']}.")
-        getattr(self, f"_{options['verb']}")(workspace.pk, options)
+        with rows.reading(workspace):
+            getattr(self, f"_{options['verb']}")(workspace.pk, options)
 
     def _create(self, workspace_id: Any, options: dict[str, Any]) -> None:
         agent = definitions.agent_named(workspace_id, options["agent"])

@@ -5,12 +5,15 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from approvals import rows
 from approvals.ledger import canonical
 from runtime import budgets, definitions, runs
 from runtime.management import who
+from runtime.runs import Run
 
 
 class Command(BaseCommand):
@@ -30,17 +33,21 @@ class Command(BaseCommand):
 
     def handle(self, *_: Any, **options: Any) -> None:
         workspace, person = who.workspace(options), who.person(options)
-        call = {"tool": options["tool"], "args": _read(options["file"]), "reason": options["reason"]}
-        run = runs.start(
-            workspace.pk,
-            _agent(workspace.pk, options["agent"]),
-            input={"steps": [[call]]},
-            title=options["title"] or options["tool"],
-            by=who.public_id(person),
-            requester_id=person.pk if person else None,
-            budget=_budget(options["budget"]),
-        )
-        self.stdout.write(run.public_id)
+        with rows.reading(workspace):
+            self.stdout.write(_start(workspace.pk, person, options).public_id)
+
+
+def _start(workspace_id: UUID, person: Any, options: dict[str, Any]) -> Run:
+    call = {"tool": options["tool"], "args": _read(options["file"]), "reason": options["reason"]}
+    return runs.start(
+        workspace_id,
+        _agent(workspace_id, options["agent"]),
+        input={"steps": [[call]]},
+        title=options["title"] or options["tool"],
+        by=who.public_id(person),
+        requester_id=person.pk if person else None,
+        budget=_budget(options["budget"]),
+    )
 
 
 def _budget(text: str) -> dict[str, Any]:

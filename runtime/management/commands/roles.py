@@ -20,6 +20,7 @@ class Command(BaseCommand):
         owner, *working = (_role(environment, name) for name in ("OWNER_", "", "SWEEP_"))
         database = str(environment.postgres("DATABASE_URL")["NAME"])
         statements = [statement for role in (owner, *working) for statement in roles.role_statements(role)]
+        statements.append(roles.membership_statement(owner.name, working[1].name))
         statements.append(f"-- If it is not there yet: {roles.create_database(database, owner.name)}")
         statements += roles.database_statements(database, owner.name, [role.name for role in working])
         self.stdout.write("-- Run this once as a superuser of the server. It holds passwords: keep it out of logs.\n")

@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any, Final, TypeVar
+from uuid import UUID
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
@@ -16,6 +17,8 @@ from runtime.management import who
 from runtime.runs import Run
 
 T = TypeVar("T")
+NOWHERE: Final = "There is no run {}."
+IN_IT: Final = "only if the run is of this workspace"
 OPERATE: Final = "operate the agent"
 ADMINISTER: Final = "administer the workspace"
 RIGHTS: Final = {
@@ -36,6 +39,7 @@ class Command(BaseCommand):
         log.add_argument("run")
         log.add_argument("--json", action="store_true", help="one JSON object")
         log.add_argument("--lines", action="store_true", help="the events alone, each a line of JSON with its cursor")
+        who.add_workspace(log, IN_IT)
         log.add_argument("--after", default="", metavar="CURSOR", help="with --lines: only what came after it")
         for word, told in (
             ("cancel", "withdraw its approvals and end it"),
@@ -51,9 +55,11 @@ class Command(BaseCommand):
             if word == "prune":
                 verb.add_argument("--keep", type=int, default=0, metavar="N", help="leave the last N checkpoints whole")
             who.add_person(verb, f"who does it; they must be allowed to {RIGHTS[word]}")
+            who.add_workspace(verb, IN_IT)
 
     def handle(self, *_: Any, **options: Any) -> None:
-        getattr(self, f"_{options['word']}")(_run(options["run"]), options)
+        with rows.reading(_home(options)):
+            getattr(self, f"_{options['word']}")(_run(options["run"]), options)
 
     def _log(self, run: Run, options: dict[str, Any]) -> None:
         if options["lines"]:
@@ -114,11 +120,23 @@ def _tried(verb: Callable[[], T]) -> T:
         raise CommandError(str(fault)) from fault
 
 
+def _home(options: dict[str, Any]) -> UUID:
+    """The workspace that the options name, or that of the run. Raises CommandError."""
+    if options["workspace"]:
+        named: UUID = who.workspace(options).pk
+        return named
+    key = rows.parse_id(Run.PREFIX, options["run"])
+    found = runs.workspace_of(key) if key else None
+    if found is None:
+        raise CommandError(NOWHERE.format(options["run"]))
+    return found
+
+
 def _run(public_id: str) -> Run:
     key = rows.parse_id(Run.PREFIX, public_id)
     run = Run.objects.select_related("agent", "version", "workspace").filter(pk=key).first() if key else None
     if run is None:
-        raise CommandError(f"There is no run {public_id}.")
+        raise CommandError(NOWHERE.format(public_id))
     return run
 
 
@@ -131,6 +149,8 @@ def _person(run: Run, options: dict[str, Any]) -> Any:
     person = who.person(options)
     if person is None:
         return None
+    if gate.workspace_of(person, run.workspace.slug) is None:
+        raise CommandError(NOWHERE.format(run.public_id))
     right = RIGHTS[options["word"]]
     thing = run.agent if right == OPERATE else run.workspace
     if not gate.may(person, right.split()[0], thing):

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from approvals import gate
+from approvals import gate, rows
 from approvals.ledger import canonical
 from runtime import definitions, tools
 from runtime.definitions import Tool
@@ -37,7 +37,8 @@ class Command(BaseCommand):
 
     def handle(self, *_: Any, **options: Any) -> None:
         workspace = who.workspace(options)
-        (self._import if options["word"] == "import" else self._list)(workspace.pk, options)
+        with rows.reading(workspace):
+            (self._import if options["word"] == "import" else self._list)(workspace.pk, options)
 
     def _import(self, workspace_id: UUID, options: dict[str, Any]) -> None:
         listed, place = _read(options["file"])

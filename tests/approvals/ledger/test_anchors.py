@@ -19,6 +19,7 @@ from django.test import override_settings
 from approvals import rows
 from approvals.ledger import anchors, canonical, entries, keys
 from approvals.people import Workspace
+from tests.standing import founded
 from tests.throwaway import SERVERS
 
 pytestmark = pytest.mark.committed
@@ -29,7 +30,7 @@ RUN, OTHER = "run_" + "a" * 32, "run_" + "b" * 32
 @pytest.fixture
 def northwind() -> Workspace:
     """A workspace with two chains of three entries, anchored."""
-    northwind = Workspace.objects.create(slug="northwind", name="Northwind refunds")
+    northwind = founded("northwind", "Northwind refunds")
     for chain in (RUN, OTHER):
         for number in range(3):
             add(northwind, chain, number)

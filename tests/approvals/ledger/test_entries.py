@@ -15,6 +15,7 @@ from approvals.ledger.entries import Chain, Entry, append, read
 from approvals.ledger.verify import verify_workspace
 from approvals.people import Workspace
 from approvals.rows import wire
+from tests.standing import founded
 from tests.throwaway import SERVERS
 
 RUN = "run_" + "a" * 32
@@ -44,7 +45,7 @@ class Sent(list[str]):
 def northwind(request: pytest.FixtureRequest) -> Workspace:
     if request.node.get_closest_marker("committed") is None:
         request.getfixturevalue("db")
-    return Workspace.objects.create(slug="chained", name="Chained")
+    return founded("chained", "Chained")
 
 
 def add(workspace: Workspace, *chains: str, **body: Any) -> None:
@@ -82,7 +83,7 @@ def test_the_entries_are_the_last_statements_before_commit(
         append(northwind.pk, RUN, "call.held", {}, by=None)
         Workspace.objects.filter(pk=northwind.pk).update(name="Changed")
     touching = ["approvals_chain" in sql for sql in sent if "SAVEPOINT" not in sql]
-    assert touching == [False, False, True, True]
+    assert touching == [False, True, True]
 
 
 def test_what_is_rolled_back_leaves_no_entry(northwind: Workspace) -> None:
@@ -112,7 +113,7 @@ def test_a_body_is_plain_json_and_cannot_speak_for_the_entry(northwind: Workspac
 
 
 def test_an_entry_belongs_to_the_open_transaction(northwind: Workspace) -> None:
-    other = Workspace.objects.create(slug="other", name="Other")
+    other = founded("other", "Other")
     with pytest.raises(RuntimeError):
         append(northwind.pk, RUN, "call.proposed", {}, by=None)
     with rows.within(other), pytest.raises(RuntimeError):
@@ -141,6 +142,7 @@ def test_nobody_changes_or_deletes_an_entry(northwind: Workspace, committed_db: 
     add(northwind, RUN)
     with SERVERS.postgres.connect(committed_db) as admin:
         admin.execute(f"SET ROLE {role}".encode())
+        admin.execute("SELECT set_config('app.workspace', %s, false)", [str(northwind.pk)])
         with pytest.raises(Exception, match=r"permission denied|written once"):
             admin.execute(statement.encode())
     assert len(read(northwind.pk, RUN)) == 1

@@ -10,6 +10,7 @@ from approvals import rows
 from approvals.ledger import entries, followed
 from approvals.ledger.about import Broken
 from approvals.people import Workspace
+from tests.standing import founded
 from tests.tampering import Tamper
 
 pytestmark = pytest.mark.committed
@@ -30,7 +31,7 @@ def form(workspace: Workspace, *names: str, kind: str = "team.formed") -> None:
 
 @pytest.fixture
 def northwind() -> Workspace:
-    workspace = Workspace.objects.create(slug="followed", name="Followed")
+    workspace = founded("followed", "Followed")
     form(workspace, "finance", "legal")
     return workspace
 
@@ -43,7 +44,7 @@ def test_what_is_added_is_added_to_what_is_known(northwind: Workspace) -> None:
 
 
 def test_a_workspace_without_a_ledger_adds_up_to_nothing(committed_db: str) -> None:
-    assert NAMES.of(Workspace.objects.create(slug="new", name="New").pk) == ()
+    assert NAMES.of(founded("new", "New").pk) == ()
 
 
 def test_an_older_entry_changed_later_changes_nothing(northwind: Workspace, tamper: Tamper) -> None:

@@ -14,6 +14,7 @@ from approvals import rows
 from approvals.ledger import keys, sealing
 from approvals.ledger.sealing import DataKey, Tampered, seal, unseal
 from approvals.people import Workspace
+from tests.standing import founded
 
 PLACE = "approvals_ruling.args:" + "0" * 32
 
@@ -27,7 +28,7 @@ def _no_keys_held() -> Iterator[None]:
 
 @pytest.fixture
 def northwind(db: None) -> Workspace:
-    return Workspace.objects.create(slug="sealed", name="Sealed")
+    return founded("sealed", "Sealed")
 
 
 @pytest.mark.parametrize("clear", [b"", b"{}", b"secret " * 1_000, bytes(range(256))])
@@ -40,15 +41,16 @@ def test_what_was_sealed_opens_in_its_place(northwind: Workspace, clear: bytes) 
 
 def test_a_moved_ciphertext_fails(northwind: Workspace) -> None:
     """SC-1: in another row, another column, another workspace."""
-    halden = Workspace.objects.create(slug="other", name="Other")
-    sealing.ensure(halden.pk)
+    halden = founded("other", "Other")
+    with rows.reading(halden):
+        sealing.ensure(halden.pk)
     sealed = seal(northwind.pk, b"args", place=PLACE)
     for workspace, place in (
         (northwind, PLACE[:-1] + "1"),
         (northwind, PLACE.replace("args", "note")),
         (halden, PLACE),
     ):
-        with pytest.raises(Tampered):
+        with rows.reading(workspace), pytest.raises(Tampered):
             unseal(workspace.pk, sealed, place=place)
 
 
@@ -70,10 +72,11 @@ def test_clear_text_is_never_taken_for_sealed(northwind: Workspace, sealed: byte
 
 def test_a_data_key_serves_its_own_workspace_alone(northwind: Workspace) -> None:
     """SC-1: swapped wrapped keys open nothing."""
-    halden = Workspace.objects.create(slug="other", name="Other")
+    halden = founded("other", "Other")
     sealed = seal(northwind.pk, b"args", place=PLACE)
-    sealing.ensure(halden.pk)
-    wrapped = DataKey.objects.get(workspace=halden).wrapped
+    with rows.reading(halden):
+        sealing.ensure(halden.pk)
+        wrapped = DataKey.objects.get().wrapped
     DataKey.objects.filter(workspace=northwind).update(wrapped=wrapped)
     sealing.forget()
     with pytest.raises(Tampered, match="not as it was made"):
@@ -95,7 +98,7 @@ def test_what_an_old_root_key_wrapped_opens_beside_a_new_one(northwind: Workspac
 @pytest.mark.committed
 def test_a_key_that_was_rolled_back_seals_nothing_that_stays() -> None:
     """SC-1: the next transaction makes a key of its own."""
-    northwind = Workspace.objects.create(slug="sealed", name="Sealed")
+    northwind = founded("sealed", "Sealed")
     with transaction.atomic():
         seal(northwind.pk, b"lost", place=PLACE)
         transaction.set_rollback(True)
@@ -106,7 +109,7 @@ def test_a_key_that_was_rolled_back_seals_nothing_that_stays() -> None:
 
 @pytest.mark.committed
 def test_first_writers_at_once_share_one_key(together: Callable[..., list[Any]]) -> None:
-    northwind = Workspace.objects.create(slug="sealed", name="Sealed")
+    northwind = founded("sealed", "Sealed")
 
     def write() -> bytes:
         with rows.within(northwind):

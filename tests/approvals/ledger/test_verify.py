@@ -12,9 +12,10 @@ from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.test import override_settings
 
-from approvals import rows
+from approvals import rows, workspaces
 from approvals.ledger import canonical, entries, keys, verify
 from approvals.people import Workspace
+from tests.standing import founded
 from tests.throwaway import SERVERS
 
 pytestmark = pytest.mark.committed
@@ -26,8 +27,8 @@ Change = Callable[[str, list[Any]], None]
 @pytest.fixture
 def northwind() -> Workspace:
     """A workspace whose run has five entries, and another workspace beside it."""
-    halden = Workspace.objects.create(slug="halden", name="Halden Paper")
-    northwind = Workspace.objects.create(slug="northwind", name="Northwind refunds")
+    northwind = founded("northwind", "Northwind refunds")
+    halden = founded("halden", "Halden Paper")
     for workspace in (halden, northwind):
         for number in range(5):
             add(workspace, number)
@@ -155,7 +156,10 @@ def test_an_inserted_entry_has_no_mac_of_ours(northwind: Workspace, change: Chan
 
 def test_an_entry_of_another_workspace_is_found(northwind: Workspace, change: Change) -> None:
     """IN-A7: copied byte for byte over the one in its place, hashed and put in line."""
-    foreign = entries.Entry.objects.get(workspace__slug="halden", seq=5)
+    halden = workspaces.named("halden")
+    assert halden is not None
+    with rows.reading(halden):
+        foreign = entries.Entry.objects.get(seq=5)
     fourth, last = _only(northwind, 4), _only(northwind, 5)
     hashed = entries.hash_after(fourth.hash, bytes(foreign.body))
     change(

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from approvals import rows
 from approvals.approvals import Approval
 from approvals.people import Person
 from runtime import credentials, definitions
@@ -70,6 +71,7 @@ def place(request: pytest.FixtureRequest) -> Desk:
         return desk
     request.getfixturevalue("db")
     cast = deepcopy(prepared()[1])
+    rows.enter(cast.northwind)
     agent = definitions.register_agent(cast.northwind.pk, "scripted", "scripted", {}, by="system")
     return Desk(cast, agent)
 
