@@ -15,7 +15,7 @@ from ninja.security import APIKeyCookie, HttpBearer
 from ninja.utils import check_csrf
 from pydantic import ConfigDict
 
-from approvals import decisions, rows, workspaces
+from approvals import assurance, decisions, rows, workspaces
 from approvals.api_shapes import ApprovalOut, Detail, Error, Page, detail, refusal, summaries, summary
 from approvals.approvals import Approval
 from approvals.decisions import Decided, Refused
@@ -37,6 +37,7 @@ STATUS: Final = {
     "self_review": 403,
     "editor_cannot_approve": 403,
     "decision_not_allowed": 403,
+    "needs_assurance": 403,
     "needs_message": 422,
     "message_too_long": 422,
     "message_not_text": 422,
@@ -251,6 +252,7 @@ def decide_approval(request: Any, slug: str, approval_id: str, payload: Decision
         via="api",
         message=payload.message,
         edited=edited,
+        assurance=assurance.of_session(request),
         **_said(payload),
     )
     if isinstance(answer, Refused) and not _said_already(request.auth, approval, payload, answer):

@@ -11,6 +11,7 @@ from uuid import UUID
 from approvals import answers, approvals, asked, edits, policies, revisions, rows, schemas
 from approvals.answers import Decided as Decided
 from approvals.approvals import Approval
+from approvals.assurance import CLICK, Assurance
 from approvals.ledger import canonical
 from approvals.people import Person
 from approvals.revisions import Revision
@@ -19,7 +20,7 @@ from approvals.said import Attempt, write
 from approvals.said import Decision as Decision
 from approvals.said import message_of as message_of
 from approvals.schemas import Fault
-from approvals.votes import Ballot, ballot, too_late
+from approvals.votes import Ballot, asks_more, ballot, too_late
 from approvals.votes import Refused as Refused
 from approvals.votes import Standing as Standing
 from approvals.votes import standing as standing
@@ -53,15 +54,17 @@ def decide(
     edited: bytes | None = None,
     response: bytes | None = None,
     choice: str = "",
+    assurance: Assurance = CLICK,
 ) -> Decided | Refused:
     """Take one person's verdict on one revision, named by its number and digest, or say why not.
 
     ``verdict`` is approve, reject, edit, respond or choose; ``edited`` is the value as JSON text, needed for edit
     alone, ``response`` the JSON text of an answer, needed for respond alone, ``choice`` an option, needed for choose
-    alone; ``via`` is the channel; a rejection needs a ``message``. Never raises for a domain answer, so that refused
-    attempts are in the ledger too.
+    alone; ``via`` is the channel, ``assurance`` how sure it is that this is the person; a rejection needs a
+    ``message``, and so does what the rule names. Never raises for a domain answer, so that refused attempts are in the
+    ledger too.
     """
-    attempt = Attempt(by, verdict, revision, digest, via, message.strip(), edited, response, choice)
+    attempt = Attempt(by, verdict, revision, digest, via, message.strip(), edited, response, choice, assurance)
     with rows.within(workspace_id):
         return _lock_and_judge(workspace_id, approval_id, attempt)
 
@@ -117,6 +120,7 @@ def _judge(approval: Approval, attempt: Attempt) -> Decided | Refused:
     if attempt.verdict not in Decision.Verdict.values:
         return Refused("unknown_verdict", "A verdict is approve, edit, reject, respond or choose.", pointer="/verdict")
     refusal = vote.refusal(attempt.by, attempt.verdict) or _badly_put(vote.revision, attempt)
+    refusal = refusal or asks_more(vote.rule, attempt, attempt.verdict)
     if refusal:
         return refusal
     verbs = {"approve": _approve, "reject": _reject, "edit": _edit}
@@ -142,8 +146,6 @@ def _badly_put(revision: Revision, attempt: Attempt) -> Refused | None:
         return Refused("message_too_long", f"A comment has at most {MESSAGE_MAX} characters.", pointer="/message")
     if "\x00" in attempt.message or any("\ud800" <= char <= "\udfff" for char in attempt.message):
         return Refused("message_not_text", "A comment cannot hold U+0000 or half a surrogate pair.", pointer="/message")
-    if attempt.verdict == "reject" and not attempt.message:
-        return Refused("needs_message", "Say why: the agent is told your reason.", pointer="/message")
     return None
 
 
@@ -183,11 +185,23 @@ def _edit(vote: Ballot, attempt: Attempt) -> Decided | Refused:
         return Refused("invalid_edit", f"{faults[0].pointer}: {faults[0].message}", faults, faults[0].pointer)
     if edits.same(before, edited):
         # An edit that changes nothing is a plain approval, and is recorded so.
-        return vote.refusal(attempt.by, "approve") or _approve(vote, attempt)
+        return _refusal_of_yes(vote, attempt) or _approve(vote, attempt)
     raised = _bar_after(vote, edited, attempt.by)
     if isinstance(raised, Refused):
         return raised
+    if refusal := _refusal_under(raised, attempt):
+        return refusal
     return _open_revision(vote, raised, canonical.encode(edited), attempt)
+
+
+def _refusal_of_yes(vote: Ballot, attempt: Attempt) -> Refused | None:
+    return vote.refusal(attempt.by, "approve") or asks_more(vote.rule, attempt, "approve")
+
+
+def _refusal_under(raised: dict[str, Any], attempt: Attempt) -> Refused | None:
+    """What the rule that the edited call has to meet asks of the edit, and of the yes that it is."""
+    is_yes = raised["editor_may_approve"] and "approve" in raised["allowed_decisions"]
+    return asks_more(raised, attempt, "edit") or (asks_more(raised, attempt, "approve") if is_yes else None)
 
 
 def _bar_after(vote: Ballot, edited: Any, editor: Person) -> dict[str, Any] | Refused:

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from django.db import models
 
-from approvals import people, rows, schemas
+from approvals import people, policy_words, rows, schemas
 from approvals.ledger import canonical, entries, keys
 from approvals.people import Able, Person, Team, Workspace
 from approvals.policy_documents import PolicyFault as PolicyFault
@@ -35,13 +35,17 @@ class Policy(rows.Row):
         constraints = [models.UniqueConstraint(fields=["workspace", "version"], name="one_policy_of_a_version")]
 
     @property
-    def rules(self) -> list[dict[str, Any]]:
-        """The rules in their order, with every default written out. Raises Forged when the row is not as it was
-        saved."""
+    def contents(self) -> dict[str, Any]:
+        """The whole document with every default written out. Raises Forged when the row is not as it was saved."""
         signed = _signed(self)
         if not keys.holds("policy", signed, self.mac):
             raise Forged(f"Version {self.version} of the policy is not as it was saved.")
-        return list(_rules(bytes(self.document), self.digest, self.version))
+        return dict(_contents(bytes(self.document), self.digest, self.version))
+
+    @property
+    def rules(self) -> list[dict[str, Any]]:
+        """The rules in their order. Raises Forged."""
+        return list(self.contents["rules"])
 
 
 def _signed(policy: Policy) -> bytes:
@@ -49,12 +53,13 @@ def _signed(policy: Policy) -> bytes:
 
 
 @lru_cache(maxsize=64)
-def _rules(document: bytes, digest: str, version: int) -> tuple[dict[str, Any], ...]:
-    """The rules of a document, once it was found to have this digest. Remembered: every call that is proposed or sent
-    asks, and nobody changes a rule."""
+def _contents(document: bytes, digest: str, version: int) -> Mapping[str, Any]:
+    """A document, once it was found to have this digest. Remembered: every call that is proposed or sent asks, and
+    nobody changes it."""
     if canonical.sha256_hex(document) != digest:
         raise Forged(f"Version {version} of the policy is not as it was saved.")
-    return tuple(canonical.parse(document)["rules"])
+    contents: dict[str, Any] = canonical.parse(document)
+    return contents
 
 
 # Questions
@@ -210,6 +215,7 @@ def stricter(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
         "editor_may_approve": before["editor_may_approve"] and after["editor_may_approve"],
         "allowed_decisions": kept,
         "editable": _both(before["editable"], after["editable"]),
+        **policy_words.stricter(before, after),
     }
 
 

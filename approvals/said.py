@@ -10,6 +10,7 @@ from django.db import models
 
 from approvals import approvals, revisions, rows
 from approvals.approvals import Approval
+from approvals.assurance import CLICK, Assurance
 from approvals.ledger import canonical, keys, sealing
 from approvals.people import Person
 from approvals.revisions import Revision
@@ -45,6 +46,8 @@ class Decision(rows.Row):
     response_digest = models.CharField(max_length=64, blank=True)
     choice = models.CharField(max_length=40, blank=True)
     decided_via = models.CharField(max_length=8)
+    assurance = models.CharField(max_length=8, blank=True)
+    methods = models.CharField(max_length=80, blank=True)
     decided_at = models.DateTimeField()
     mac = models.BinaryField()
 
@@ -56,6 +59,12 @@ class Decision(rows.Row):
     def holds(self) -> bool:
         """Whether the row is as it was written."""
         return keys.holds("decision", canonical.encode(_signed(self)), self.mac)
+
+    @property
+    def with_assurance(self) -> Assurance:
+        """How sure it was that the person gave it."""
+        level: Any = self.assurance or CLICK.level
+        return Assurance(level, tuple(self.methods.split()))
 
     def clear_message(self) -> str:
         """The comment given with it. Raises Tampered."""
@@ -72,7 +81,7 @@ class Decision(rows.Row):
 def _signed(decision: Decision) -> dict[str, Any]:
     named = ["revision", "turn", "verdict", "digest", "message_digest", "decided_via"]
     # Only where they say something, so that what was signed before there were any still holds.
-    named += [name for name in ("response_digest", "choice") if getattr(decision, name)]
+    named += [name for name in _SOMETIMES if getattr(decision, name)]
     return {
         "id": decision.pk.hex,
         "workspace": decision.workspace_id.hex,
@@ -81,6 +90,9 @@ def _signed(decision: Decision) -> dict[str, Any]:
         "decided_at": revisions.instant(decision.decided_at),
         **{name: getattr(decision, name) for name in named},
     }
+
+
+_SOMETIMES = ("response_digest", "choice", "assurance", "methods")
 
 
 def message_of(decision: Decision) -> str:
@@ -112,6 +124,7 @@ class Attempt:
     edited: bytes | None = None
     response: bytes | None = None
     choice: str = ""
+    assurance: Assurance = CLICK
 
 
 def on_revision(approval: Approval, revision: Revision) -> list[Decision]:
@@ -143,6 +156,8 @@ def write(vote: Ballot, attempt: Attempt, verdict: str) -> Decision:
         message_digest=canonical.sha256_hex(attempt.message.encode()),
         choice=attempt.choice if verdict == "choose" else "",
         decided_via=attempt.via,
+        assurance="" if attempt.assurance.level == CLICK.level else attempt.assurance.level,
+        methods=" ".join(attempt.assurance.methods)[:80],
         decided_at=vote.at or rows.now(),
     )
     decision.message = sealing.seal(
@@ -161,7 +176,7 @@ def write(vote: Ballot, attempt: Attempt, verdict: str) -> Decision:
         "revision": revision.number,
     }
     body["message_digest"] = decision.message_digest
-    body |= {name: said for name in ("response_digest", "choice") if (said := getattr(decision, name))}
+    body |= {name: said for name in _SOMETIMES if (said := getattr(decision, name))}
     approvals.record(approval, "decision.made", body, by=attempt.by.public_id)
     rows.publish(approval.workspace_id, approval.public_id)
     return decision

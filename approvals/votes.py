@@ -15,7 +15,7 @@ from approvals.approvals import Approval
 from approvals.people import Able, Person
 from approvals.revisions import Revision
 from approvals.rulings import UNPROVEN, Forged
-from approvals.said import Decision
+from approvals.said import Attempt, Decision
 from approvals.schemas import Fault
 
 
@@ -104,7 +104,8 @@ class Ballot:
 
     def filled_under(self, rule: dict[str, Any], able: Able) -> int:
         """How many seats of some rule the same yeses fill, by who may decide under that rule."""
-        return policies.filled(policies.seats(rule), [able.get(vote.person_id, {}) for vote in self.yeses])
+        sure = [vote for vote in self.yeses if is_sure(vote, rule)]
+        return policies.filled(policies.seats(rule), [able.get(vote.person_id, {}) for vote in sure])
 
     def refusal(self, person: Person, verdict: str) -> Refused | None:
         """Why this person may not give this verdict now; None if they may."""
@@ -134,6 +135,29 @@ class Ballot:
 # Questions
 
 
+WITHOUT_ASSURANCE = frozenset({"reject"})
+"""What nobody has to prove more for: it lets nothing run."""
+
+
+def asks_more(rule: Mapping[str, Any], attempt: Attempt, verdict: str) -> Refused | None:
+    """What a rule asks of a verdict beside the right to give it: a message, or to know better who gives it."""
+    if verdict == "reject" and not attempt.message:
+        return Refused("needs_message", "Say why: the agent is told your reason.", pointer="/message")
+    if verdict in rule.get("require_message_on", ()) and not attempt.message:
+        told = f"Rule {rule['id']} wants a reason in words when you {verdict}."
+        return Refused("needs_message", told, pointer="/message")
+    required = rule.get("assurance", "click")
+    if verdict in WITHOUT_ASSURANCE or attempt.assurance.satisfies(required):
+        return None
+    return Refused("needs_assurance", _UNSURE.get(required, f"Rule {rule['id']} asks for {required}."))
+
+
+_UNSURE = {
+    "session": "This takes more than a click: sign in, and decide on its page.",
+    "fresh": "Sign in once more: the rule takes this only within five minutes of signing in.",
+}
+
+
 def ballot(approval: Approval, revision: Revision) -> Ballot:
     """The vote on a revision, read from signed rows and from the rights of today. Raises Forged.
 
@@ -150,10 +174,15 @@ def ballot(approval: Approval, revision: Revision) -> Ballot:
         if decision.holds() and decision.digest == revision.digest:
             last[decision.person_id] = decision
     may_count = set(empty.able) - empty.barred
-    counted = [vote for vote in last.values() if vote.person_id in may_count]
+    counted = [vote for vote in last.values() if vote.person_id in may_count and is_sure(vote, rule)]
     yeses = [vote for vote in counted if vote.verdict == "approve"]
     answers = [vote for vote in counted if vote.verdict in {"respond", "choose"}]
     return replace(empty, yeses=yeses, answers=answers, turns=turns, at=getattr(revision, "read_at", None))
+
+
+def is_sure(said: Decision, rule: Mapping[str, Any]) -> bool:
+    """Whether a decision was given with as much assurance as a rule asks for, by what was signed with it."""
+    return said.with_assurance.satisfies(rule.get("assurance", "click"))
 
 
 def _answer_of(one: Decision) -> tuple[str, str, str]:

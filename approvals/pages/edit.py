@@ -9,7 +9,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
-from approvals import decisions, rows
+from approvals import assurance, decisions, rows
 from approvals.approvals import Approval
 from approvals.decisions import Decided, Refused
 from approvals.edits import reading, turning
@@ -26,7 +26,7 @@ from approvals.revisions import Revision
 from approvals.rulings import Forged
 
 MODES = ("form", "json")
-MENDED_HERE = {"invalid_edit", "message_too_long", "message_not_text", "unsatisfiable", "policy_refuses"}
+MENDED_HERE = {"invalid_edit", "unsatisfiable", "policy_refuses", *OF_THE_COMMENT}
 """Refusals that the reader can mend on this page; after any other they see the approval as it is now."""
 STAYS = {
     "json": "A secret was replaced or moved, and JSON text would show it. Save the change here.",
@@ -113,6 +113,7 @@ def _save(request: Visit, approval: Approval, edited: Edited) -> HttpResponse:
         via="web",
         message=message,
         edited=canonical.encode(edited.value),
+        assurance=assurance.of_session(request),
     )
     if isinstance(answer, Decided):
         return redirect(reverse("review", args=[request.workspace.slug, approval.public_id]) + "#outcome")

@@ -10,7 +10,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from approvals import decisions, rows
+from approvals import assurance, decisions, rows
 from approvals.approvals import Approval
 from approvals.channels import kinds
 from approvals.decisions import Decided, Refused
@@ -31,6 +31,7 @@ PLACE_MOST = 200
 """The position in the inbox is told up to here."""
 
 STATUS = {"not_found": 404, "not_allowed": 403, "self_review": 403, "editor_cannot_approve": 403, "needs_message": 422}
+STATUS |= {"needs_assurance": 403}
 STATUS |= {"invalid_response": 422, "unknown_choice": 422, "message_too_long": 422, "message_not_text": 422}
 """The HTTP status of a refused verdict, 409 for all others: the approval is no longer as the form had it."""
 
@@ -105,6 +106,7 @@ def _decide(request: Visit, approval: Approval, verdict: str, comment: str, form
         message=comment,
         response=canonical.encode(form.value) if verdict == "respond" else None,
         choice=request.POST.get("choice", ""),
+        assurance=assurance.of_session(request),
     )
 
 

@@ -183,6 +183,18 @@ class Told(Asked):
         return "Whoever edits counts as one of them." if self.required > 1 else ""
 
     @property
+    def message_needed(self) -> bool:
+        """Whether what agrees needs words beside it, and not a no alone."""
+        wanted = set(self.rule.get("require_message_on", ()))
+        return bool(wanted & {"approve", "choose", "respond"} & set(self.rule["allowed_decisions"]))
+
+    @property
+    def editing_needs_message(self) -> bool:
+        """Whether an edit, or the yes that it is, needs words beside it."""
+        counted = {"edit", "approve"} if self.standing.editing_approves else {"edit"}
+        return bool(counted & set(self.rule.get("require_message_on", ())))
+
+    @property
     def risk_word(self) -> str:
         return {"high": "High risk", "medium": "Medium risk", "low": "Low risk"}.get(
             self.approval.risk, self.approval.risk

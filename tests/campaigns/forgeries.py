@@ -10,14 +10,14 @@ from typing import Any, Final
 
 from django.test import RequestFactory
 
-from approvals import rows
+from approvals import policies, rows
 from approvals.decisions import Decision
 from approvals.ledger import anchors, canonical, entries, keys
 from approvals.policy_documents import read_document
 from approvals.revisions import current_revision, make_header
 from approvals.rulings import Ruling
 from runtime import credentials, definitions
-from tests.campaigns.field import Field, lay_out, register
+from tests.campaigns.field import POLICY, Field, lay_out, register
 
 Tampering = Callable[[Field], None]
 
@@ -192,6 +192,13 @@ def forged_vote(field: Field) -> None:
     vote.message, vote.mac = b"", keys.current().to_bytes(2, "big") + secrets.token_bytes(32)
     vote.save(force_insert=True)
     forged_approval(field)
+
+
+@kind("a click is passed off as a sign-in of a moment ago")
+def forged_assurance(field: Field) -> None:
+    fresh = POLICY.replace("approvals: [", "assurance: fresh, approvals: [")
+    policies.load(field.workspace, fresh, by="system")
+    field.sql("UPDATE approvals_decision SET assurance = 'fresh' WHERE workspace_id = %(workspace)s")
 
 
 def _clear(field: Field, digest: str) -> None:

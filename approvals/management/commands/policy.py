@@ -52,7 +52,7 @@ class Command(BaseCommand):
         policy = versions.filter(version=options["number"]).first() if options["number"] else versions.first()
         if policy is None:
             raise CommandError(f"{workspace.name} has no such policy.")
-        self.stdout.write(json.dumps({"version": policy.version, "policy": 1, "rules": policy.rules}, indent=2))
+        self.stdout.write(json.dumps({"version": policy.version} | policy.contents, indent=2))
 
     def _explain(self, workspace: Workspace, options: dict[str, Any]) -> None:
         try:

@@ -8,8 +8,10 @@ from urllib.parse import urlencode
 import pytest
 from django.test.client import encode_multipart
 
+from approvals import policies
 from approvals.approvals import Approval
 from approvals.decisions import message_of
+from approvals.ledger import canonical
 from tests.approvals.pages.conftest import Reads, at, form_of
 from tests.cast import Cast, ask, refund, say
 
@@ -35,6 +37,18 @@ def test_a_no_needs_a_reason_and_keeps_the_page(cast: Cast, reads: Reads) -> Non
     html = answer.content.decode()
     assert answer.status_code == 422 and "Say why" in html and 'aria-invalid="true"' in html
     assert post(reads, cast.dana, approval, verdict="reject", comment="No.").status_code == 302
+
+
+def test_a_yes_that_needs_words_says_so_and_keeps_the_page(cast: Cast, reads: Reads) -> None:
+    """HF-2: the field says that it is needed; a signed-in session is more than a click."""
+    words = {"require_message_on": ["approve"], "assurance": "session"}
+    rule = {"id": "r", "match": {}, "verdict": "require_approval", "approvals": [{"team": "finance"}]} | words
+    policies.load(cast.northwind, canonical.encode({"policy": 1, "rules": [rule]}), by="system")
+    approval = ask(cast, refund())
+    assert "· needed</span>" in reads(cast.dana).get(at(approval)).content.decode()
+    answer = post(reads, cast.dana, approval, verdict="approve")
+    assert answer.status_code == 422 and "wants a reason in words" in answer.content.decode()
+    assert post(reads, cast.dana, approval, verdict="approve", comment="Checked.").status_code == 302
 
 
 @pytest.mark.parametrize(("comment", "told"), [("x" * 4001, "at most 4000"), ("two\x00parts", "cannot hold U+0000")])

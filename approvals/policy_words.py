@@ -1,0 +1,108 @@
+"""The words of a rule: for each its schema, how it is checked and written out, and what two rules that both say it come
+to.
+
+A word stands here once it is enforced, and not before. It is written out only where a rule says it, so that what was
+signed before there was such a word still holds: whoever reads a rule reads it with `rule.get(word, default)`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from approvals import assurance
+from approvals.policy_text import PolicyFault
+
+DEADLINE_MAX: Final = 90 * 24 * 3600
+"""The longest deadline in seconds: 90 days."""
+RISKS: Final = ("low", "medium", "high")
+VERDICTS: Final = ("approve", "edit", "reject", "respond", "choose")
+"""What people may say."""
+DURATION: Final[dict[str, Any]] = {"type": ["integer", "string"]}
+ASSURANCES: Final[dict[str, Any]] = {"enum": [*assurance.LEVELS, "passkey"]}
+MESSAGES: Final[dict[str, Any]] = {
+    "type": "array",
+    "items": {"enum": [*VERDICTS]},
+    "minItems": 1,
+    "uniqueItems": True,
+}
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a word stands: its pointer, the rule that says it, and the whole document."""
+
+    pointer: str
+    rule: Mapping[str, Any]
+    document: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word that a rule may say. ``check`` gives what is written out, or raises PolicyFault; ``both`` says what the
+    stricter of two rules has where both say it; ``verdicts`` are the rules that may say it."""
+
+    schema: dict[str, Any]
+    check: Callable[[Any, Place], Any]
+    both: Callable[[Any, Any], Any]
+    for_calls: bool = False
+    verdicts: frozenset[str] = frozenset({"require_approval"})
+
+
+def seconds(value: int | str, pointer: str = "") -> int:
+    """A duration in seconds: a number of them, or one with s, m, h or d. Raises PolicyFault."""
+    found = re.fullmatch(r"([1-9][0-9]{0,8})([smhd])?", str(value), re.ASCII)
+    length = int(found[1]) * _UNITS[found[2] or "s"] if found else 0
+    if not 1 <= length <= DEADLINE_MAX:
+        raise PolicyFault(pointer, "duration", "Give seconds, or a number with s, m, h or d, of at most 90 days.")
+    return length
+
+
+def level(value: str, pointer: str) -> str:
+    """A level of assurance. Raises PolicyFault for one that nobody could reach."""
+    if value not in assurance.LEVELS:
+        told = f"No decision can be signed by a {value} yet, so nobody could decide; say click, session or fresh."
+        raise PolicyFault(pointer, "assurance", told)
+    return value
+
+
+def higher(one: str, other: str) -> str:
+    """The level of assurance of these two that says more."""
+    levels: list[str] = [*assurance.LEVELS]
+    return max(one, other, key=levels.index)
+
+
+def _level(value: str, place: Place) -> str:
+    return level(value, place.pointer)
+
+
+def _as_said(value: Any, _: Place) -> Any:
+    return value
+
+
+def _all(one: list[str], other: list[str]) -> list[str]:
+    return one + [each for each in other if each not in one]
+
+
+WORDS: Final[dict[str, Word]] = {
+    "assurance": Word(ASSURANCES, _level, higher),
+    "require_message_on": Word(MESSAGES, _as_said, _all),
+}
+
+
+def written(rule: Mapping[str, Any], pointer: str, document: Mapping[str, Any]) -> dict[str, Any]:
+    """The words of this table that a rule says, checked and written out. Raises PolicyFault."""
+    said = [(name, word) for name, word in WORDS.items() if name in rule]
+    return {name: word.check(rule[name], Place(f"{pointer}/{name}", rule, document)) for name, word in said}
+
+
+def stricter(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+    """What two rules say together in these words: never less than either."""
+    both = {
+        name: word.both(before[name], after[name]) for name, word in WORDS.items() if name in before and name in after
+    }
+    one = {name: rule[name] for rule in (after, before) for name in WORDS if name in rule}
+    return one | both
