@@ -203,7 +203,7 @@ class DecisionIn(Schema):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    verdict: Literal["approve", "edit", "reject", "respond", "choose"]
+    verdict: Literal["approve", "edit", "reject", "respond", "choose", "stop"]
     revision: int = Field(ge=1, description="The number of the revision that was read.")
     action_digest: str = Field(description="The action_digest of the revision that was read.")
     message: str = Field("", description="A comment. A rejection needs one: the agent is told it.")
@@ -230,8 +230,8 @@ class DecidedOut(Schema):
     operation_id="decide_approval",
 )
 def decide_approval(request: Any, slug: str, approval_id: str, payload: DecisionIn) -> Any:
-    """Approve, edit, reject, respond or choose, as the person whose session this is. Agents are refused before the id
-    is looked at.
+    """Approve, edit, reject, respond, choose, or stop what was approved and not sent yet, as the person whose session
+    this is. Agents are refused before the id is looked at.
 
     An edit opens a new revision, and is its editor's yes where the rule says so. The same verdict sent again changes
     nothing and is answered like the first time.

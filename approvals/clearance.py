@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from approvals import people, policies, revisions, rows, votes
+from approvals import moments, people, policies, revisions, rows, votes
 from approvals.approvals import Approval, context_of
 from approvals.ledger import canonical
 from approvals.revisions import Revision
@@ -30,6 +31,8 @@ class NotCleared:
 
     code: str
     message: str
+    until: datetime | None = None
+    """Of what is not cleared yet: when it is to be looked at again."""
 
     @property
     def lapsed(self) -> bool:
@@ -105,22 +108,25 @@ _RULED = rows.Ready(
 )
 
 
-def _no_longer_allowed(ruling: Ruling, args: bytes) -> NotCleared | None:
+def _no_longer_allowed(ruling: Any, args: bytes) -> NotCleared | None:
     if ruling.verdict != Ruling.Verdict.ALLOW:
         return NotCleared("not_allowed", "Policy did not allow this call.")
     opinion = policies.judge(ruling.workspace_id, tool=ruling.tool, agent=ruling.agent, args=canonical.parse(args))
-    if opinion.verdict == "allow":
-        return None
-    return NotCleared("policy_changed", f"Policy no longer allows this call outright. {opinion.reason}".strip())
+    if opinion.verdict != "allow":
+        return NotCleared("policy_changed", f"Policy no longer allows this call outright. {opinion.reason}".strip())
+    return _not_yet(moments.frozen(opinion.rule, ruling.read_at))
+
+
+def _not_yet(wait: moments.Wait | None) -> NotCleared | None:
+    return NotCleared("not_yet", wait.why, wait.until) if wait else None
 
 
 def _unapproved(ruling: Any, args: bytes) -> NotCleared | None:
     revision = getattr(ruling, "revision_ruled", None)
     if revision is None or not _is_approved(ruling, revision):
         return NotCleared("not_approved", "This call is not approved.")
-    if _kind(ruling) == Approval.Kind.CALL and revisions.instant(ruling.read_at) >= str(ruling.header["expiry"]):
-        return NotCleared("expired", "The approval ran out before the call could run.")
-    return _votes_fall_short(revision.approval, revision, ruling, args)
+    vote = votes.ballot(revision.approval, revision)
+    return _votes_fall_short(vote) or (_call(vote, ruling, args) if _kind(ruling) == Approval.Kind.CALL else None)
 
 
 def _is_approved(ruling: Ruling, revision: Revision) -> bool:
@@ -136,8 +142,10 @@ def _kind(ruling: Ruling) -> str:
     return str(ruling.header.get("kind", Approval.Kind.CALL))
 
 
-def _votes_fall_short(approval: Approval, revision: Revision, ruling: Ruling, args: bytes) -> NotCleared | None:
-    vote = votes.ballot(approval, revision)
+def _votes_fall_short(vote: votes.Ballot) -> NotCleared | None:
+    approval, revision = vote.approval, vote.revision
+    if vote.stops:
+        return NotCleared("stopped", f"{vote.stops[0].person.name} stopped it.")
     if vote.filled < vote.needed:
         # A vote that was written past Placet is no lapse that people could mend by voting once more.
         forged = any(not said.holds() for said in approval.decisions.filter(revision=revision.number))
@@ -145,16 +153,38 @@ def _votes_fall_short(approval: Approval, revision: Revision, ruling: Ruling, ar
         return NotCleared(code, f"The votes no longer meet rule {vote.rule['id']}.")
     if people.unexplained_among(approval.workspace_id, _seats_of(vote.able, vote.yeses)):
         return UNEXPLAINED
-    if _kind(ruling) != Approval.Kind.CALL:
-        return None
+    return None
+
+
+def _call(vote: votes.Ballot, ruling: Any, args: bytes) -> NotCleared | None:
+    """Whether the rules, that of its day and that of today, let an approved call go at this moment."""
+    approval, now = vote.approval, ruling.read_at
     opinion = policies.judge(approval.workspace_id, tool=ruling.tool, agent=ruling.agent, args=canonical.parse(args))
     if opinion.verdict == "deny":
         return NotCleared("policy_changed", f"Policy now refuses this call. {opinion.reason}".strip())
-    if opinion.verdict == "allow" or opinion.rule is None or opinion.rule == vote.rule:
+    if wait := moments.frozen(opinion.rule, now):
+        return _not_yet(wait)  # before its age is looked at: people are asked again once, when the window is over
+    rules = [vote.rule, *([opinion.rule] if opinion.verdict == "require_approval" and opinion.rule else [])]
+    given = moments.given_at(vote.yeses)
+    if _too_old(moments.stale_at(rules, given), ruling):
+        return NotCleared("expired", "The approval ran out before the call could run.")
+    short = _short_of(vote, opinion) if opinion.rule not in (None, vote.rule) else None
+    return short or _not_yet(moments.held_back(rules, given, now))
+
+
+def _too_old(stale: datetime | None, ruling: Any) -> bool:
+    """Whether the yes is not good any more: by the time that a rule gives it, else by the deadline that was hashed."""
+    until = revisions.instant(stale) if stale else str(ruling.header["expiry"])
+    return revisions.instant(ruling.read_at) >= until
+
+
+def _short_of(vote: votes.Ballot, opinion: policies.Opinion) -> NotCleared | None:
+    """Whether the votes fall short of a rule of today that is not the one they were given under."""
+    if opinion.verdict == "allow" or opinion.rule is None:
         return None
-    able = policies.eligible(approval.workspace_id, opinion.rule)
+    able = policies.eligible(vote.approval.workspace_id, opinion.rule)
     # The rule of today may ask for other seats, whose rights have to be explained as well.
-    if people.unexplained_among(approval.workspace_id, _seats_of(able, vote.yeses)):
+    if people.unexplained_among(vote.approval.workspace_id, _seats_of(able, vote.yeses)):
         return UNEXPLAINED
     if vote.filled_under(opinion.rule, able) < len(policies.seats(opinion.rule)):
         return NotCleared("votes_fall_short", f"The votes do not meet rule {opinion.rule_id}, which asks now.")

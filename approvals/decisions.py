@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
-from approvals import answers, approvals, asked, edits, policies, revisions, rows, schemas
+from approvals import answers, approvals, asked, edits, policies, revisions, rows, schemas, stops
 from approvals.answers import Decided as Decided
 from approvals.approvals import Approval
 from approvals.assurance import CLICK, Assurance
@@ -58,11 +58,11 @@ def decide(
 ) -> Decided | Refused:
     """Take one person's verdict on one revision, named by its number and digest, or say why not.
 
-    ``verdict`` is approve, reject, edit, respond or choose; ``edited`` is the value as JSON text, needed for edit
-    alone, ``response`` the JSON text of an answer, needed for respond alone, ``choice`` an option, needed for choose
-    alone; ``via`` is the channel, ``assurance`` how sure it is that this is the person; a rejection needs a
-    ``message``, and so does what the rule names. Never raises for a domain answer, so that refused attempts are in the
-    ledger too.
+    ``verdict`` is approve, reject, edit, respond, choose, or stop, of what was approved and not sent; ``edited`` is the
+    value as JSON text, needed for edit alone, ``response`` the JSON text of an answer, needed for respond alone,
+    ``choice`` an option, needed for choose alone; ``via`` is the channel, ``assurance`` how sure it is that this is the
+    person; a rejection needs a ``message``, and so does what the rule names. Never raises for a domain answer, so that
+    refused attempts are in the ledger too.
     """
     attempt = Attempt(by, verdict, revision, digest, via, message.strip(), edited, response, choice, assurance)
     with rows.within(workspace_id):
@@ -72,7 +72,7 @@ def decide(
 def _lock_and_judge(workspace_id: UUID, approval_id: UUID, attempt: Attempt) -> Decided | Refused:
     # The lock comes first: counting before locking leaves two last votes in and the approval pending.
     named = {"workspace": workspace_id, "approval": approval_id}
-    locked = _OPEN.first(**named, revision=attempt.revision)
+    locked = (_APPROVED if attempt.verdict == "stop" else _OPEN).first(**named, revision=attempt.revision)
     approval = locked or Approval.objects.filter(workspace_id=workspace_id, pk=approval_id).first()
     if approval is None:
         return Refused("not_found", "There is no such approval.")
@@ -97,10 +97,21 @@ _OPEN = rows.Ready(
 )
 
 
+# What may still be stopped
+_APPROVED = rows.Ready(
+    lambda: Approval.objects.select_for_update(no_key=True).filter(
+        workspace_id=rows.Slot("workspace"),
+        pk=rows.Slot("approval"),
+        revision=rows.Slot("revision"),
+        status=Approval.Status.APPROVED,
+    )
+)
+
+
 def _missed(approval: Approval, attempt: Attempt) -> Refused:
     """Why the lock found nothing: settled, edited meanwhile, or past its deadline though the sweep has not said so
     yet."""
-    if approval.status != Approval.Status.PENDING:
+    if approval.status != Approval.Status.PENDING or attempt.verdict == "stop":
         return too_late(approval)
     if attempt.revision > approval.revision:
         return Refused("stale_revision", f"There is no such revision yet: {approval.revision} is the one to decide.")
@@ -118,13 +129,15 @@ def _judge(approval: Approval, attempt: Attempt) -> Decided | Refused:
     except UNPROVEN as fault:
         return Refused("tampered", str(fault))
     if attempt.verdict not in Decision.Verdict.values:
-        return Refused("unknown_verdict", "A verdict is approve, edit, reject, respond or choose.", pointer="/verdict")
+        return Refused(
+            "unknown_verdict", "A verdict is approve, edit, reject, respond, choose or stop.", pointer="/verdict"
+        )
     refusal = vote.refusal(attempt.by, attempt.verdict) or _badly_put(vote.revision, attempt)
     refusal = refusal or asks_more(vote.rule, attempt, attempt.verdict)
     if refusal:
         return refusal
     verbs = {"approve": _approve, "reject": _reject, "edit": _edit}
-    verbs |= {"respond": answers.respond, "choose": answers.choose}
+    verbs |= {"respond": answers.respond, "choose": answers.choose, "stop": stops.stop}
     return verbs[attempt.verdict](vote, attempt)
 
 

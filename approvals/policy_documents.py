@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from approvals import policy_floors, policy_words, schemas
+from approvals import policy_floors, policy_freezes, policy_words, schemas
 from approvals.policy_text import PolicyFault as PolicyFault
 from approvals.policy_text import parse as parse
 from approvals.policy_words import DURATION, RISKS, WORDS
@@ -25,6 +25,7 @@ SCHEMA: dict[str, Any] = {
     "properties": {
         "policy": {"const": FORMAT},
         "at_least": policy_floors.SCHEMA,
+        "freezes": policy_freezes.SCHEMA,
         "rules": {"type": "array", "items": {"type": "object"}, "maxItems": 500},
     },
 }
@@ -80,6 +81,8 @@ def read_document(text: str | bytes) -> dict[str, Any]:
     top: dict[str, Any] = {"policy": FORMAT}
     if "at_least" in document:
         top["at_least"] = policy_floors.written(document["at_least"], "/at_least")
+    if "freezes" in document:
+        top["freezes"] = policy_freezes.checked(document["freezes"], "/freezes")
     seen: set[str] = set()
     rules = []
     for index, rule in enumerate(document["rules"]):

@@ -12,13 +12,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from approvals import assurance
+from approvals import assurance, policy_freezes
 from approvals.policy_text import PolicyFault
 
 DEADLINE_MAX: Final = 90 * 24 * 3600
 """The longest deadline in seconds: 90 days."""
 RISKS: Final = ("low", "medium", "high")
-VERDICTS: Final = ("approve", "edit", "reject", "respond", "choose")
+VERDICTS: Final = ("approve", "edit", "reject", "respond", "choose", "stop")
 """What people may say."""
 DURATION: Final[dict[str, Any]] = {"type": ["integer", "string"]}
 ASSURANCES: Final[dict[str, Any]] = {"enum": [*assurance.LEVELS, "passkey"]}
@@ -83,6 +83,23 @@ def _as_said(value: Any, _: Place) -> Any:
     return value
 
 
+def _duration(value: int | str, place: Place) -> int:
+    return seconds(value, place.pointer)
+
+
+def _longer_than_the_hold(value: int | str, place: Place) -> int:
+    """How long a yes is good for. Raises PolicyFault where it is over before the call may go."""
+    length, hold = seconds(value, place.pointer), place.rule.get("hold_after")
+    if hold is not None and length <= seconds(hold):
+        told = "The yes would be too old before the hold is over: say a longer time."
+        raise PolicyFault(place.pointer, "valid_for", told)
+    return length
+
+
+def _windows(names: list[str], place: Place) -> list[dict[str, Any]]:
+    return policy_freezes.named(names, place.pointer, place.document)
+
+
 def _all(one: list[str], other: list[str]) -> list[str]:
     return one + [each for each in other if each not in one]
 
@@ -90,13 +107,22 @@ def _all(one: list[str], other: list[str]) -> list[str]:
 WORDS: Final[dict[str, Word]] = {
     "assurance": Word(ASSURANCES, _level, higher),
     "require_message_on": Word(MESSAGES, _as_said, _all),
+    "hold_after": Word(DURATION, _duration, max, for_calls=True),
+    "valid_for": Word(DURATION, _longer_than_the_hold, min, for_calls=True),
+    "freeze": Word(
+        policy_freezes.NAMES, _windows, policy_freezes.together, True, frozenset({"require_approval", "allow"})
+    ),
 }
 
 
 def written(rule: Mapping[str, Any], pointer: str, document: Mapping[str, Any]) -> dict[str, Any]:
     """The words of this table that a rule says, checked and written out. Raises PolicyFault."""
     said = [(name, word) for name, word in WORDS.items() if name in rule]
-    return {name: word.check(rule[name], Place(f"{pointer}/{name}", rule, document)) for name, word in said}
+    done = {name: word.check(rule[name], Place(f"{pointer}/{name}", rule, document)) for name, word in said}
+    if {"hold_after", "freeze"} & set(done) and rule["verdict"] == "require_approval" and "valid_for" not in done:
+        # It is not sent at once, so the deadline, by which people decide, is no measure of how good the yes still is.
+        done["valid_for"] = done.get("hold_after", 0) + seconds(rule.get("deadline", "1d"), f"{pointer}/deadline")
+    return done
 
 
 def stricter(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:

@@ -85,7 +85,8 @@ def _response(approval: Approval) -> bytes | None:
     return last.clear_response() if last else None
 
 
-def tell(resolution: Resolution) -> None:
-    """Call the plain function by which the machine hears; named in settings so that approvals never imports it."""
-    function: Callable[[Resolution], None] = import_string(settings.PLACET_RESOLVED)
-    function(resolution)
+def tell(resolution: Resolution) -> bool:
+    """Call the plain function by which the machine hears; named in settings so that approvals never imports it. False
+    where the machine says that it is too late for this."""
+    function: Callable[[Resolution], bool | None] = import_string(settings.PLACET_RESOLVED)
+    return function(resolution) is not False

@@ -33,6 +33,7 @@ class Decision(rows.Row):
         EDIT = "edit"
         RESPOND = "respond"
         CHOOSE = "choose"
+        STOP = "stop"
 
     approval = models.ForeignKey(Approval, models.PROTECT, related_name="decisions")
     revision = models.PositiveIntegerField()

@@ -44,6 +44,7 @@ class Standing:
     others: list[Person] = field(default_factory=list)
     may_edit: bool = False
     may_respond: bool = False
+    may_stop: bool = False
     may_reject: bool = False
     editing_approves: bool = False
 
@@ -58,6 +59,7 @@ class Ballot:
     able: Able
     yeses: list[Decision]
     answers: list[Decision] = field(default_factory=list)
+    stops: list[Decision] = field(default_factory=list)
     turns: Mapping[UUID, int] = field(default_factory=dict)
     """How often each person spoke on this revision, whether or not it counts."""
     at: datetime | None = None
@@ -109,10 +111,12 @@ class Ballot:
 
     def refusal(self, person: Person, verdict: str) -> Refused | None:
         """Why this person may not give this verdict now; None if they may."""
-        if self.approval.status != Approval.Status.PENDING:
+        if self.approval.status != (Approval.Status.APPROVED if verdict == "stop" else Approval.Status.PENDING):
             return too_late(self.approval)
         if person.pk not in self.able:
             return Refused("not_allowed", f"Only {self.deciders} may decide this.")
+        if verdict == "stop":
+            return self._no_second_stop()
         if verdict not in self.rule["allowed_decisions"]:
             return Refused("decision_not_allowed", f"Rule {self.rule['id']} does not allow to {verdict} this.")
         if verdict == "reject":
@@ -120,6 +124,13 @@ class Ballot:
         if self.rule["prevent_self_review"] and person.pk == self.approval.requester_id:
             return Refused("self_review", "The agent asks on your behalf, so somebody else must approve it.")
         return self._barred_editor(person, verdict) or (self._no_second_yes(person) if verdict == "approve" else None)
+
+    def _no_second_stop(self) -> Refused | None:
+        if self.approval.kind != Approval.Kind.CALL:
+            return Refused("decision_not_allowed", "Only a call that is yet to be sent can be stopped.")
+        if self.stops:
+            return Refused("too_late", f"{self.stops[0].person.name} stopped it already.")
+        return None
 
     def _barred_editor(self, person: Person, verdict: str) -> Refused | None:
         if verdict == "edit" or self.rule["editor_may_approve"] or person.pk != self.revision.editor_id:
@@ -135,7 +146,7 @@ class Ballot:
 # Questions
 
 
-WITHOUT_ASSURANCE = frozenset({"reject"})
+WITHOUT_ASSURANCE = frozenset({"reject", "stop"})
 """What nobody has to prove more for: it lets nothing run."""
 
 
@@ -169,15 +180,18 @@ def ballot(approval: Approval, revision: Revision) -> Ballot:
     empty = Ballot(approval, revision, rule, policies.eligible(approval.workspace_id, rule), [])
     last: dict[UUID, Decision] = {}
     turns = Counter[UUID]()
+    stops: list[Decision] = []
     for decision in said.on_revision(approval, revision):
         turns[decision.person_id] += 1
-        if decision.holds() and decision.digest == revision.digest:
+        if decision.verdict == "stop":
+            stops.append(decision)
+        elif decision.holds() and decision.digest == revision.digest:
             last[decision.person_id] = decision
     may_count = set(empty.able) - empty.barred
     counted = [vote for vote in last.values() if vote.person_id in may_count and is_sure(vote, rule)]
     yeses = [vote for vote in counted if vote.verdict == "approve"]
     answers = [vote for vote in counted if vote.verdict in {"respond", "choose"}]
-    return replace(empty, yeses=yeses, answers=answers, turns=turns, at=getattr(revision, "read_at", None))
+    return replace(empty, yeses=yeses, answers=answers, stops=stops, turns=turns, at=getattr(revision, "read_at", None))
 
 
 def is_sure(said: Decision, rule: Mapping[str, Any]) -> bool:
@@ -210,6 +224,7 @@ def standing(approval: Approval, person: Person) -> Standing:
         others=list(others),
         may_edit=vote.refusal(person, "edit") is None,
         may_respond=vote.refusal(person, "respond") is None,
+        may_stop=vote.refusal(person, "stop") is None,
         may_reject=vote.refusal(person, "reject") is None,
         editing_approves=vote.rule["editor_may_approve"],
     )
@@ -230,6 +245,7 @@ def too_late(approval: Approval) -> Refused:
     when = f"{approval.decided_at:%H:%M:%S} UTC on {approval.decided_at:%-d %B %Y}" if approval.decided_at else ""
     who = approval.decided_by.name if approval.decided_by else ""
     told = {
+        "pending": "Nobody has approved it yet, so there is nothing to stop: reject it.",
         "approved": f"{who} gave the deciding yes at {when}.",
         "answered": f"{who} answered it at {when}.",
         "rejected": f"{who} rejected it at {when}.",

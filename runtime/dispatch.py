@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -28,6 +29,7 @@ from runtime import (
     renewals,
     retries,
     tools,
+    waits,
 )
 from runtime.attempts import Attempt
 from runtime.calls import Call
@@ -62,6 +64,10 @@ class Refusal(Exception):
         self.lapsed = lapsed
 
 
+class Stopped(Exception):
+    """People stopped the call in the moment in which it was to be sent."""
+
+
 def dispatch(lease: Lease, call: Call) -> None:
     """Send a cleared call, or go on with one that was sent before, and record what came of it. Raises LeaseLost,
     CancelWanted, or budgets.Exhausted: then nothing was sent."""
@@ -91,21 +97,29 @@ def _intend(lease: Lease, call: Call, why: str) -> Intent | None:
     attempt = Attempt(workspace_id=lease.workspace_id, call=call, fence=lease.fence)
     started = time.monotonic()
     made: list[Intent] = []
+    later: list[waits.NotYet] = []
 
     def write() -> None:
         made.clear()
+        later.clear()
         with rows.within(lease.workspace_id):
             try:
                 tool, args = _cleared(lease, call, why)
             except Refusal as refusal:
                 _turn_down(lease, call, refusal)
                 return
-            _write_intent(lease, call, attempt, tool, args, why)
-            made.append(Intent(call, attempt, tool, args, started))
+            except waits.NotYet as wait:
+                later.append(wait)
+                reach("later.before")
+                waits.put_off(lease, call, wait)
+                return
+            with suppress(Stopped):
+                _write_intent(lease, call, attempt, tool, args, why)
+                made.append(Intent(call, attempt, tool, args, started))
 
     reach("intent.before")
     leases.durably(lease, write, partial(_answered, call, attempt.pk))
-    reach("intent.after")
+    reach("later.after" if later else "intent.after")
     return made[0] if made else None
 
 
@@ -116,7 +130,7 @@ def _answered(call: Call, attempt_id: UUID) -> bool:
 
 
 def _cleared(lease: Lease, call: Call, why: str) -> tuple[Tool, bytes]:
-    """The tool and the bytes, after everything was checked once more. Raises Refusal."""
+    """The tool and the bytes, after everything was checked once more. Raises Refusal, or waits.NotYet."""
     tool = definitions.tool_named(lease.workspace_id, call.tool_name)
     if tool is None:
         raise Refusal(f"There is no tool {call.tool_name} any more.")
@@ -129,6 +143,8 @@ def _cleared(lease: Lease, call: Call, why: str) -> tuple[Tool, bytes]:
     if doubt := precedents.against(call, lease.public_id):
         raise Refusal(doubt)
     answer = gate.clearance(lease.workspace_id, call.public_id, call.digest)
+    if isinstance(answer, gate.NotCleared) and answer.until:
+        raise waits.NotYet(answer.message, answer.until)
     if isinstance(answer, gate.NotCleared):
         raise Refusal(answer.message, lapsed=answer.lapsed)
     if answer.tool != tool.name or answer.definition_digest != tool.digest:
@@ -155,12 +171,15 @@ def _write_intent(lease: Lease, call: Call, attempt: Attempt, tool: Tool, args: 
 
 
 def _take(call: Call, attempt: Attempt, args: bytes) -> None:
-    """The one statement that lets a call be sent, once: whoever comes second finds it taken. Raises LeaseLost."""
+    """The one statement that lets a call be sent, once: whoever comes second finds it taken. Raises Stopped or
+    LeaseLost."""
     sets: dict[str, Any] = {"attempt_id": attempt.pk, "args_digest": attempt.args_digest, "due_at": None}
     if args != calls.args_of(call):
         sets["args"] = calls.sealed(call.workspace_id, call.pk, "args", args)
     if call.status == Call.Status.CLEARED:
         taken = rows.move(Call, call.pk, frm="cleared", to="executing", **sets)
+        if not taken and Call.objects.filter(pk=call.pk, status="refused").exists():
+            raise Stopped
     else:
         last = Call.objects.filter(pk=call.pk, status="executing", attempt_id=call.attempt_id)
         taken = last.update(**sets) == 1

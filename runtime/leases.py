@@ -184,7 +184,7 @@ SLEEP = """
     UPDATE runtime_run SET lease_owner = '', lease_until = NULL, hinted_at = NULL, status = 'sleeping',
         attempts = GREATEST(attempts, 1) - 1,
         wake_at = COALESCE((SELECT min(due_at) FROM runtime_call WHERE run_id = %(run)s AND consumed_seq IS NULL
-            AND status IN ('executing', 'unknown')), placet_now())
+            AND status IN ('cleared', 'executing', 'unknown')), placet_now())
     WHERE id = %(run)s AND fence = %(fence)s AND status = 'in_progress' AND pokes = %(pokes)s
     RETURNING status
 """

@@ -146,8 +146,8 @@ class Turn:
         if processes.stopping.is_set():
             return self._give_back()
         waiting = self._look()
-        to_send = [call for call in waiting if call.status == "cleared"]
-        to_send += [call for call in waiting if call.status == "executing" and self._due(call)]
+        due = [call for call in waiting if call.status in {"cleared", "executing"} and self._due(call)]
+        to_send = sorted(due, key=lambda call: call.status != "cleared")
         affordable = [call for call in to_send if call.pk not in self._short]
         if affordable:
             return self._dispatch(affordable[0])
@@ -155,7 +155,7 @@ class Turn:
             return True
         if to_send and self._raised(to_send):
             return True
-        if any(call.status in {"executing", "unknown"} and not self._due(call) for call in waiting):
+        if any(call.status in {"cleared", "executing", "unknown"} and not self._due(call) for call in waiting):
             return self._sleep()
         if to_send:
             return self._wait()
@@ -175,7 +175,8 @@ class Turn:
             return self._raised_for_step(short)
 
     def _due(self, call: Call) -> bool:
-        """Whether a call that waits for its next try has waited long enough, by the database's clock."""
+        """Whether a call that waits for its next try, or until it may go, has waited long enough, by the database's
+        clock."""
         return call.due_at is None or call.due_at <= rows.now()
 
     def _look(self) -> list[Call]:
@@ -221,8 +222,11 @@ class Turn:
         return status is None
 
     def _sleep(self) -> bool:
+        reach("sleep.before")
         with rows.within(self.lease.workspace_id):
-            return leases.sleep(self.lease, pokes=self.lease.pokes) is None
+            status = leases.sleep(self.lease, pokes=self.lease.pokes)
+        reach("sleep.after")
+        return status is None
 
     # Budgets
 

@@ -33,6 +33,8 @@ def against(call: Call, chain: str) -> str | None:
         return str(fault)
     if not any(entry["kind"] in {"approval.opened", "call.ruled"} for entry in entries):
         return "No entry of this run's ledger says that it was proposed."
+    if any(entry["kind"] == "approval.stopped" for entry in entries):
+        raise checkpoints.Unreadable(f"{call.public_id} is to be sent, and by the ledger somebody stopped it.")
     sent = [entry for entry in entries if entry["kind"] in SENDINGS]
     [(attempt_id, attempts)] = wire.rows(_ATTEMPTS, {"call": call.pk})
     if attempt_id != call.attempt_id:

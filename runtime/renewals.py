@@ -32,10 +32,10 @@ def renew(lease: Lease, call: Call, why: str) -> None:
     held = gate.hold(judgement, by="system")
     same = Q(digest=call.digest)
     if held.verdict == "require_approval":
-        taken = rows.move(Call, call.pk, frm="cleared", to="held", where=same, approval=held.approval_id)
+        taken = rows.move(Call, call.pk, frm="cleared", to="held", where=same, approval=held.approval_id, due_at=None)
     elif held.verdict == "allow":
         cleared = Call.objects.filter(same, pk=call.pk, status="cleared")
-        taken = cleared.update(digest=held.digest, args_digest=held.args_digest) == 1
+        taken = cleared.update(digest=held.digest, args_digest=held.args_digest, due_at=None) == 1
     else:
         raise leases.LeaseLost(f"Policy changed while {call.public_id} was judged anew.")
     if not taken:

@@ -30,19 +30,19 @@ _ENDS: Final = {
 }
 
 
-def resolved(resolution: gate.Resolution) -> None:
+def resolved(resolution: gate.Resolution) -> bool:
     """People have decided, or nobody did in time: move what waits for it and wake its run, by the same commit.
 
     Called by approvals inside the deciding transaction, while the approval is locked. An approval that was superseded
-    moves nothing: another one asks. Raises LookupError for a subject or chain that is none of ours: an answer never
-    goes nowhere.
+    moves nothing: another one asks. False where it comes too late: a call that is to be stopped has been sent. Raises
+    LookupError for a subject or chain that is none of ours: an answer never goes nowhere.
     """
     if resolution.status == "superseded":
-        return
+        return True
     run_id, settle = rows.parse_id(Run.PREFIX, resolution.chain), _WAYS.get(resolution.kind)
     if run_id is None or settle is None:
         raise LookupError(f"No run of this workspace waits for {resolution.approval_id}.")
-    settle(resolution, run_id)
+    return settle(resolution, run_id) is not False
 
 
 def waits(subject: str) -> bool:
@@ -73,11 +73,28 @@ def wake(resolution: gate.Resolution, run_id: UUID, *, ends: bool = False) -> No
 # A call, and a question, which stands among the calls
 
 
-def _call(resolution: gate.Resolution, run_id: UUID) -> None:
+def _call(resolution: gate.Resolution, run_id: UUID) -> bool | None:
     call_id = rows.parse_id(Call.PREFIX, resolution.subject)
     if call_id is None:
         raise LookupError(f"{resolution.subject} is no call.")
+    if resolution.status == "stopped":
+        return _stop(resolution, run_id, call_id)
     _settle_call(resolution, run_id, call_id)
+    return True
+
+
+def _stop(resolution: gate.Resolution, run_id: UUID, call_id: UUID) -> bool:
+    """Refuse a call that people had approved, if it was never sent. Its row is the one judge of that."""
+    wake(resolution, run_id)
+    said = f"{resolution.decided_by} stopped it before it was sent. {resolution.message}".strip()
+    sets = {"message": calls.sealed(resolution.workspace_id, call_id, "message", said.encode()), "due_at": None}
+    unsent = Q(run_id=run_id, digest=resolution.digest, attempt_id__isnull=True)
+    if not rows.move(Call, call_id, frm="cleared", to="refused", where=unsent, ended_at=rows.Now(), **sets):
+        return False
+    mac = bytes(Run.objects.values_list("head_mac", flat=True).get(pk=run_id)).hex()
+    matter = (resolution.workspace_id, resolution.chain, resolution.subject)
+    gate.report(*matter, "failed", note=f"It was not sent. {said}", checkpoint_mac=mac)
+    return True
 
 
 def _question(resolution: gate.Resolution, run_id: UUID) -> None:
@@ -135,7 +152,7 @@ def _budget(resolution: gate.Resolution, run_id: UUID) -> None:
     wake(resolution, run_id, ends=_ends_run(resolution))
 
 
-_WAYS: Final[dict[str, Callable[[gate.Resolution, UUID], None]]] = {
+_WAYS: Final[dict[str, Callable[[gate.Resolution, UUID], bool | None]]] = {
     "call": _call,
     "outcome": _outcome,
     "budget": _budget,

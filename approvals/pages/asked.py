@@ -11,6 +11,7 @@ from django.urls import NoReverseMatch, reverse
 from approvals import revisions, rows
 from approvals.approvals import Approval, context_of
 from approvals.channels.card import Card
+from approvals.clearance import NotCleared, clearance
 from approvals.decisions import Decision, decisions_of
 from approvals.edits.difference import Change, difference
 from approvals.edits.table import Argument, masked_count, table
@@ -94,12 +95,14 @@ class Asked:
 
     @property
     def state(self) -> str:
-        """One word: pending, running, renewed (people were asked again before it was sent), an outcome, or how it
-        ended. Past its deadline it is expired, swept or not."""
+        """One word: pending, running, renewed (people were asked again before it was sent), stopped, an outcome, or
+        how it ended. Past its deadline it is expired, swept or not."""
         approval = self.approval
         if approval.status == "pending":
             return "pending" if approval.expires_at > self.now else "expired"
         if approval.status == "approved" and approval.kind == Approval.Kind.CALL:
+            if approval.outcome == "failed" and any(one.verdict == "stop" for one in self.decisions):
+                return "stopped"
             return str(approval.outcome) if approval.outcome != "none" else "renewed" if self.newer else "running"
         return str(approval.status)
 
@@ -131,6 +134,19 @@ class Asked:
     def found(self) -> bool:
         """Whether a person, and not the tool, said that the call happened."""
         return bool(self.doubts) and self.doubts[-1].choice == "it_happened" and self.state == "executed"
+
+    @cached_property
+    def waits(self) -> NotCleared | None:
+        """Why an approved call does not go yet, and until when; None where nothing but the machine is awaited."""
+        if self.state != "running":
+            return None
+        answer = clearance(self.workspace.pk, self.approval.subject, self.current.digest)
+        return answer if isinstance(answer, NotCleared) and answer.until else None
+
+    @property
+    def may_stop(self) -> bool:
+        """Whether this reader may stop what was approved and waits to be sent."""
+        return self.waits is not None and self.standing.may_stop
 
     @property
     def pending(self) -> bool:

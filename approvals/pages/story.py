@@ -122,6 +122,9 @@ def _voted(asked: Told, decision: Decision) -> Item:
     if decision.verdict == Decision.Verdict.CHOOSE:
         chose = kinds.option(decision.choice).told
         return _item(decision, format_html("<b>{}</b> {}", asked.name(decision.person), chose))
+    if decision.verdict == Decision.Verdict.STOP:
+        told = format_html("<b>{}</b> stopped it before it was sent", asked.name(decision.person))
+        return _item(decision, told, tone="bad")
     if not asked.is_call:
         return _item(decision, format_html("<b>{}</b> {}", asked.name(decision.person), asked.words.approved))
     what = asked.card_at(decision.revision).measure or f"revision {decision.revision}"
@@ -153,7 +156,7 @@ def _ended(asked: Told) -> Iterator[Item]:
     if unvoted:
         yield Item(unvoted, approval.decided_at or approval.expires_at)
     if asked.state == "running":
-        yield Item("Approved, about to run", tone="wait")
+        yield Item("Approved, not sent yet" if asked.waits else "Approved, about to run", tone="wait")
     if asked.newer and asked.state == "renewed":
         again = format_html('Not sent. <a href="{}">Asked again</a>', asked.url_of(asked.newer))
         yield Item(again, asked.newer.created_at, tone="wait")

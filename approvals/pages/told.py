@@ -37,6 +37,7 @@ CHIPS = {
     "approved": Chip("Approved", "good", "check"),
     "answered": Chip("Answered", "good", "check"),
     "renewed": Chip("Asked again", "wait"),
+    "stopped": Chip("Stopped", "bad", "cross"),
     "rejected": Chip("Rejected", "bad", "cross"),
     "expired": Chip("Expired"),
     "cancelled": Chip("Withdrawn"),
@@ -74,6 +75,8 @@ class Told(Asked):
     def chip(self) -> Chip:
         if self.pending:
             return Chip(self.waiting_words, "wait")
+        if self.waits:
+            return Chip("Approved, not sent yet", "wait")
         if self.state in ICONS:
             return Chip(self.outcome.state, self.outcome.tone, ICONS[self.state])
         if self.state == "answered" and self.approval.choice:
@@ -100,6 +103,12 @@ class Told(Asked):
             return format_html("{} by {} · {}", "Settled" if approval.choice else "Answered", names, when)
         if self.state == "renewed":
             return format_html("Approved by {} · {}, and asked again before it was sent", names, when)
+        if self.state == "stopped":
+            stops = [one for one in self.decisions if one.verdict == "stop"]
+            at = moment(stops[-1].decided_at, "at")
+            return format_html(
+                "Approved by {}, and stopped by {} · {}. Nothing was sent.", names, self.name(stops[-1].person), at
+            )
         if self.state in {"running", "approved"}:
             return format_html("Approved by {} · {}", names, when)
         if self.state in ICONS:

@@ -48,11 +48,19 @@ def test_a_second_yes_hears_who_was_first_and_when(cast: Cast) -> None:
 
 
 def test_a_rejection_is_final_and_its_reason_reaches_the_machine(cast: Cast, heard: list[Resolution]) -> None:
-    """AP-R4, AP-R9, DS-6."""
+    """AP-R4, AP-R9, AZ-6, DS-6."""
     approval = ask(cast, refund())
     assert say(approval, cast.dana, "reject", message="Already replaced.") == Decided("rejected", 1, 0, 1)
     assert (heard[0].status, heard[0].message, heard[0].digest) == ("rejected", "Already replaced.", None)
     assert isinstance(say(approval, cast.priya, "approve"), Refused)
+
+
+def test_one_no_ends_it_however_many_said_yes(cast: Cast) -> None:
+    """AZ-6: no majority is counted, before or after it."""
+    approval = ask(cast, refund(200_000))
+    assert say(approval, cast.dana, "approve") == Decided("pending", 1, 1, 2)
+    assert say(approval, cast.priya, "reject", message="No.") == Decided("rejected", 1, 0, 2)
+    assert isinstance(say(approval, cast.dana, "approve"), Refused)
 
 
 def test_a_rejection_without_a_reason_is_refused(cast: Cast) -> None:

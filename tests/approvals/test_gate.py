@@ -73,6 +73,27 @@ def test_what_was_approved_is_cleared_byte_for_byte(cast: Cast) -> None:
     assert {"approval", "definition", "expiry", "policy_version", "rule", "salt", "workspace"} <= set(answer.header)
 
 
+def test_titles_and_reasons_are_outside_the_digest(cast: Cast) -> None:
+    """BD-2: other words beside the same bytes change nothing of what is voted on and hashed."""
+    one, other = approved(cast)[0], approved(cast)[0]
+    Approval.objects.filter(pk=other.pk).update(tool_title="Do no harm", summary="Nothing", context=b"")
+    for approval in (one, other):
+        ruling = approvals.current_revision(approval).ruling
+        known = {
+            "format",
+            "workspace",
+            "salt",
+            "approval",
+            "revision",
+            "definition",
+            "expiry",
+            "policy_version",
+            "rule",
+        }
+        assert set(ruling.header) == known
+        assert canonical.action_digest(ruling.header, ruling.clear_args()) == ruling.digest
+
+
 def test_nothing_pending_rejected_or_of_another_call_is_cleared(cast: Cast) -> None:
     """AP-V2, AP-R1, AP-D14, AP-X1."""
     waiting, other = ask(cast, refund()), approved(cast)

@@ -38,6 +38,11 @@ def test_a_word_is_written_out_only_where_it_is_said() -> None:
         ({"assurance": "none"}, "/rules/0/assurance", "enum"),
         ({"require_message_on": []}, "/rules/0/require_message_on", "minItems"),
         ({"require_message_on": ["approved"]}, "/rules/0/require_message_on/0", "enum"),
+        ({"hold_after": "soon"}, "/rules/0/hold_after", "duration"),
+        ({"hold_after": 0}, "/rules/0/hold_after", "duration"),
+        ({"hold_after": "1h", "valid_for": "1h"}, "/rules/0/valid_for", "valid_for"),
+        ({"valid_for": "91d"}, "/rules/0/valid_for", "duration"),
+        ({"match": {"kind": "budget"}, "hold_after": "1h"}, "/rules/0/hold_after", "kind"),
         ({"verdict": "deny", "approvals": None, "assurance": "fresh"}, "/rules/0/assurance", "verdict"),
     ],
 )
@@ -66,6 +71,16 @@ def test_two_rules_together_ask_no_less_than_either() -> None:
     for rule in (stricter(before, after), stricter(after, before)):
         assert rule["assurance"] == "fresh" and set(rule["require_message_on"]) == {"approve", "edit"}
     assert stricter(read(RULE)[0], after)["assurance"] == "session"
+
+
+def test_what_is_not_sent_at_once_is_good_for_as_long_as_people_had_and_the_hold() -> None:
+    held, plain, said = read(
+        RULE | {"hold_after": "1h", "deadline": "2h"},
+        RULE | {"id": "s", "deadline": "2h"},
+        RULE | {"id": "t", "hold_after": "1h", "valid_for": "90m"},
+    )
+    assert (held["hold_after"], held["valid_for"], said["valid_for"]) == (3600, 3 * 3600, 5400)
+    assert not {"hold_after", "valid_for"} & set(plain)
 
 
 # What a document asks at least

@@ -71,14 +71,21 @@ class Field:
         return run
 
     def approve(self, person: Person | None = None) -> None:
-        """A verdict through the one door; a refusal is kept."""
+        """A yes through the one door; a refusal is kept."""
+        self._decide("approve", person)
+
+    def stop(self) -> None:
+        """Stop what was approved, before it is sent."""
+        self._decide("stop")
+
+    def _decide(self, verdict: str, person: Person | None = None) -> None:
         approval = self.approval()
         revision = current_revision(approval)
         answer: Decided | Refused = decide(
             self.workspace.pk,
             approval.pk,
             by=person or self.dana,
-            verdict="approve",
+            verdict=verdict,
             revision=revision.number,
             digest=revision.digest,
             via="web",

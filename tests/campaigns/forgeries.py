@@ -201,6 +201,19 @@ def forged_assurance(field: Field) -> None:
     field.sql("UPDATE approvals_decision SET assurance = 'fresh' WHERE workspace_id = %(workspace)s")
 
 
+@kind("a stop is taken away")
+def stop_removed(field: Field) -> None:
+    held = POLICY.replace("approvals: [", "hold_after: 1h, approvals: [")
+    policies.load(field.workspace, held, by="system")
+    field.stop()
+    policies.load(field.workspace, POLICY, by="system")
+    field.sql(
+        "DELETE FROM approvals_decision WHERE workspace_id = %(workspace)s AND verdict = 'stop'",
+        "UPDATE approvals_approval SET outcome = 'none', outcome_note = '' WHERE workspace_id = %(workspace)s",
+        "UPDATE runtime_call SET status = 'cleared', ended_at = NULL WHERE run_id = %(run)s AND status = 'refused'",
+    )
+
+
 def _clear(field: Field, digest: str) -> None:
     field.sql(
         "UPDATE runtime_call SET status = 'cleared', digest = %(digest)s WHERE id = %(call)s",

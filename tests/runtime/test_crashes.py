@@ -20,6 +20,7 @@ from tests.runtime.conftest import Desk, call
 from tests.runtime.crashing import fork, wake, work_and_die, work_and_stop
 from tests.runtime.test_crashes_at_breakpoints import AT_A_BREAKPOINT, PAST_A_BREAKPOINT
 from tests.runtime.test_leases import let_it_run_out
+from tests.runtime.test_waits import ON_THE_WAY_TO_SLEEP
 
 BEFORE_PEOPLE = ["claim.after", "step.before", "step.after", "suspend.before"]
 AFTER_PEOPLE = [
@@ -162,7 +163,7 @@ def test_a_worker_that_sleeps_before_committing_a_step_commits_nothing(desk: Des
 
 
 def test_every_point_is_reached_and_none_is_misspelt(desk: Desk) -> None:
-    elsewhere = {"suspend.after", *AT_A_BREAKPOINT, *PAST_A_BREAKPOINT}
+    elsewhere = {"suspend.after", *AT_A_BREAKPOINT, *PAST_A_BREAKPOINT, *ON_THE_WAY_TO_SLEEP}
     assert set(BEFORE_PEOPLE + AFTER_PEOPLE) | elsewhere == crashpoints.POINTS
     with pytest.raises(ValueError, match="no crash point"):
         crashpoints.reach("intent.afterwards")
