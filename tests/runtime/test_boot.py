@@ -54,7 +54,7 @@ class Place:
 
     def runs(self) -> int:
         """How many runs there are, asked as the application."""
-        with psycopg.connect(read_env_file(self.home)["DATABASE_URL"]) as connection:
+        with psycopg.connect(read_env_file(self.home)["DATABASE_SWEEP_URL"]) as connection:
             return len(connection.execute("SELECT id FROM runtime_run").fetchall())
 
     def processes(self) -> list[int]:
