@@ -133,19 +133,19 @@ class Field:
 
 
 def lay_out(stage: Stage, slug: str) -> Field:
-    """A new field, its run waiting for people."""
+    """A new field, its run waiting for people. Whoever asks about it stands in its workspace."""
     workspace = founded(slug, slug)
-    rows.enter(workspace)
-    dana, riley, mallory = (_person(name, slug) for name in ("dana", "riley", "mallory"))
-    for person in (dana, riley):
-        people.join(person, workspace, by="system")
-    finance = Team.objects.create(workspace=workspace, slug="finance", name="Finance")
-    people.grant(dana, "decide", finance, by="system")
-    policies.load(workspace, POLICY, by="system")
-    for tool in ("free", "asked"):
-        register(stage, workspace, tool)
-    definitions.register_agent(workspace.pk, "player", "scripted", {}, by="system")
-    return Field(stage, workspace, dana, riley, mallory)
+    with rows.reading(workspace):
+        dana, riley, mallory = (_person(name, slug) for name in ("dana", "riley", "mallory"))
+        for person in (dana, riley):
+            people.join(person, workspace, by="system")
+        finance = Team.objects.create(workspace=workspace, slug="finance", name="Finance")
+        people.grant(dana, "decide", finance, by="system")
+        policies.load(workspace, POLICY, by="system")
+        for tool in ("free", "asked"):
+            register(stage, workspace, tool)
+        definitions.register_agent(workspace.pk, "player", "scripted", {}, by="system")
+        return Field(stage, workspace, dana, riley, mallory)
 
 
 def register(stage: Stage, workspace: Workspace, tool: str, **more: Any) -> None:

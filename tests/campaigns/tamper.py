@@ -44,26 +44,30 @@ DOORS = ("decide", "resume", "clearance", "verify")
 
 def untouched(stage: Stage) -> bool:
     """The same with nothing changed: both calls arrive and nothing is found. Otherwise the rest would prove nothing."""
+    from approvals import rows
     from tests.campaigns.field import lay_out
 
     field = lay_out(stage, "untouched")
-    field.approve()
-    status = field.work().status
-    found = field.findings()
-    tell(f"untouched: {status}, {field.sent()} sent {' '.join(found)}")
-    return status == "completed" and field.sent() == 2 and not found and not field.caught()
+    with rows.reading(field.workspace):
+        field.approve()
+        status = field.work().status
+        found = field.findings()
+        tell(f"untouched: {status}, {field.sent()} sent {' '.join(found)}")
+        return status == "completed" and field.sent() == 2 and not found and not field.caught()
 
 
 def tamper(stage: Stage, kind: Any, turn: int) -> tuple[list[str], int]:
     """Do it and let a worker go on: the doors at which it was seen, and how many calls were sent all the same."""
+    from approvals import rows
     from tests.campaigns.field import lay_out
     from tests.campaigns.forgeries import KINDS
 
     field = lay_out(stage, f"tamper-{KINDS.index(kind)}-{turn}")
-    if not kind.held:
-        field.approve()
-    kind.does(field)
-    before = field.sent()
-    field.wake()
-    field.work()
-    return field.caught(), field.sent() - before
+    with rows.reading(field.workspace):
+        if not kind.held:
+            field.approve()
+        kind.does(field)
+        before = field.sent()
+        field.wake()
+        field.work()
+        return field.caught(), field.sent() - before
