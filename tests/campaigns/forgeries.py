@@ -84,7 +84,9 @@ def from_another_run(field: Field) -> None:
 
 @kind("a checkpoint is transplanted from another workspace")
 def from_another_workspace(field: Field) -> None:
-    _transplant(field, lay_out(field.stage, f"{field.workspace.slug}-b").run.pk)
+    other = lay_out(field.stage, f"{field.workspace.slug}-b").run.pk
+    rows.enter(field.workspace)  # laying out a field stands in its own
+    _transplant(field, other)
 
 
 def _transplant(field: Field, other: Any) -> None:
