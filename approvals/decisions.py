@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
-from approvals import answers, approvals, asked, edits, policies, revisions, rows, schemas, stops
+from approvals import answers, approvals, asked, edits, masking, policies, revisions, rows, schemas, stops
 from approvals.answers import Decided as Decided
 from approvals.approvals import Approval
 from approvals.assurance import CLICK, Assurance
@@ -195,6 +195,7 @@ def _edit(vote: Ballot, attempt: Attempt) -> Decided | Refused:
         return Refused("tampered", str(fault))
     faults = edits.check(before, edited, vote.approval.schema, editable=vote.rule["editable"])
     if faults:
+        faults = masking.hushed(faults, masking.of(vote.approval))
         return Refused("invalid_edit", f"{faults[0].pointer}: {faults[0].message}", faults, faults[0].pointer)
     if edits.same(before, edited):
         # An edit that changes nothing is a plain approval, and is recorded so.

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
 from django.db import models
 
-from approvals import approvals, edits, erasure, people, policies, revisions, rows, rulings, schemas, workspaces
+from approvals import (
+    approvals,
+    edits,
+    erasure,
+    masking,
+    people,
+    policies,
+    revisions,
+    rows,
+    rulings,
+    schemas,
+    workspaces,
+)
 from approvals.approvals import Approval
 from approvals.asked import Asked as Asked
 from approvals.asked import Held as Held
@@ -56,6 +68,7 @@ __all__ = [
     "hold",
     "judge",
     "lapsed",
+    "masked",
     "may",
     "only_workspace",
     "open_among",
@@ -68,6 +81,11 @@ __all__ = [
     "workspace_of",
     "workspaces_of",
 ]
+
+
+Masked = Mapping[str, tuple[str, ...]]
+"""For each tool the pointers that policy masks in its arguments."""
+NOTHING_MASKED: Masked = {}
 
 
 @dataclass(frozen=True)
@@ -83,6 +101,8 @@ class ToolFacts:
     risk: str | None = None
     response_schema: dict[str, Any] = field(default_factory=dict)
     """What the tool says that it gives: an answer in its place is held to it."""
+    masked: tuple[str, ...] = ()
+    """The pointers that policy masks, where its arguments are shown."""
 
 
 @dataclass(frozen=True)
@@ -137,6 +157,7 @@ def _opinion(proposal: Proposal) -> policies.Opinion:
         return policies.Opinion("deny", f"The arguments cannot be read: {fault}", version)
     faults = schemas.validate(proposal.tool.schema, args)
     if faults:
+        faults = masking.hushed(faults, masking.now(proposal.workspace_id, proposal.tool.name))
         told = "; ".join(f"{fault.pointer or 'the arguments'}: {fault.message}" for fault in faults[:5])
         return policies.Opinion("deny", f"The arguments do not fit the tool's schema. {told}", version)
     opinion = policies.judge(proposal.workspace_id, tool=proposal.tool.name, agent=proposal.agent, args=args)
@@ -244,9 +265,14 @@ def _rule(judgement: Judgement, checkpoint_mac: str, by: str) -> Held:
     return Held(opinion.verdict, ruling.public_id, ruling.args_digest, digest or None, None, opinion.reason)
 
 
+def masked(workspace_id: UUID, chain: str) -> Masked:
+    """For each tool of a chain's calls the pointers that policy masks in its arguments."""
+    return masking.in_chain(workspace_id, chain)
+
+
 def covered(tool: ToolFacts, args: Any) -> Any:
     """Arguments as every surface may show them: a secret stands as a mark that only names its place."""
-    known = edits.Tool(tool.schema, money.hints(tool.summary))
+    known = edits.Tool(tool.schema, money.hints(tool.summary), tool.masked)
     return canonical.parse(edits.raw_text(known, args), max_bytes=4 * canonical.MAX_BYTES)
 
 

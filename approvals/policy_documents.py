@@ -17,6 +17,7 @@ KINDS = ("breakpoint", "question", "budget", "outcome")
 """What people are asked beside calls; a rule that names one of these says who is asked, and for how long."""
 _KIND = {"enum": [*KINDS]}
 _KINDS = {"anyOf": [_KIND, {"type": "array", "items": _KIND, "minItems": 1, "uniqueItems": True}]}
+_POINTERS = {"type": "array", "items": {"type": "string", "pattern": "^(/[^/]*)+$"}, "uniqueItems": True}
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -26,6 +27,11 @@ SCHEMA: dict[str, Any] = {
         "policy": {"const": FORMAT},
         "at_least": policy_floors.SCHEMA,
         "freezes": policy_freezes.SCHEMA,
+        "masks": {
+            "type": "object",
+            "minProperties": 1,
+            "additionalProperties": {**_POINTERS, "minItems": 1},
+        },
         "rules": {"type": "array", "items": {"type": "object"}, "maxItems": 500},
     },
 }
@@ -63,7 +69,7 @@ RULE_SCHEMA: dict[str, Any] = {
             "uniqueItems": True,
             "contains": {"const": "reject"},
         },
-        "editable": {"type": "array", "items": {"type": "string", "pattern": "^(/[^/]*)+$"}, "uniqueItems": True},
+        "editable": _POINTERS,
         "deadline": DURATION,
         "on_deadline": {"enum": ["return_expired", "cancel_run"]},
         **{name: word.schema for name, word in WORDS.items()},
@@ -83,6 +89,8 @@ def read_document(text: str | bytes) -> dict[str, Any]:
         top["at_least"] = policy_floors.written(document["at_least"], "/at_least")
     if "freezes" in document:
         top["freezes"] = policy_freezes.checked(document["freezes"], "/freezes")
+    if "masks" in document:
+        top["masks"] = document["masks"]
     seen: set[str] = set()
     rules = []
     for index, rule in enumerate(document["rules"]):

@@ -124,9 +124,14 @@ class Narrative:
         for attempt in Attempt.objects.filter(call__run=self.run).order_by("number"):
             attempts.setdefault(attempt.call_id, []).append(attempt)
         found = Call.objects.filter(run=self.run).select_related("tool").order_by("step", "idx")
+        masked = gate.masked(self.run.workspace_id, self.run.public_id)
         return {
             each.subject: use_of(
-                each, rules.get(each.subject, ""), attempts.get(each.pk, []), chosen.get(each.public_id, "")
+                each,
+                rules.get(each.subject, ""),
+                attempts.get(each.pk, []),
+                chosen.get(each.public_id, ""),
+                masked=masked,
             )
             for each in found
         }

@@ -236,7 +236,8 @@ def call(request: Visit, call_id: str) -> HttpResponse:
         if found is None:
             raise Http404
         attempts = list(found.attempts.order_by("number"))
-        context = {"here": "runs", "use": use_of(found, "", attempts), "call": found, "answer": _answer(found)}
+        use = use_of(found, "", attempts, masked=gate.masked(found.workspace_id, found.run.public_id))
+        context = {"here": "runs", "use": use, "call": found, "answer": _answer(found)}
         return render(request, "runs/call.html", context)
 
 

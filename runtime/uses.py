@@ -110,9 +110,9 @@ class Use:
         return self.call.question if self.call.status == "unknown" else self.call.approval
 
 
-def use_of(call: Call, rule: str, attempts: Collection[Attempt], chose: str = "") -> Use:
+def use_of(call: Call, rule: str, attempts: Collection[Attempt], chose: str = "", *, masked: gate.Masked) -> Use:
     """A call with what its title needs. Arguments that cannot be read are left out, and the page says so."""
-    tool = definitions.facts(call.tool) if call.tool else gate.ToolFacts(call.tool_name, call.tool_name, "", {})
+    tool = definitions.facts(call.tool, masked) if call.tool else gate.ToolFacts(call.tool_name, call.tool_name, "", {})
     if call.kind == Call.Kind.QUESTION:
         tool = gate.ToolFacts("question", "Question", "", {}, summary=questions.SUMMARY)
     args, gone = None, ""

@@ -51,7 +51,7 @@ def view(run: Run, seq: int) -> View:
         plan=state.get("plan"),
         results=state.get("results", body.get("results", [])),
         usage=made.usage,
-        pending_actions=[_pending(call) for call in _open_at(run, seq)],
+        pending_actions=_pending(run, seq),
         schema_version=made.schema_version,
     )
 
@@ -62,10 +62,15 @@ def _open_at(run: Run, seq: int) -> list[Call]:
     return list(proposed.exclude(consumed_seq__lte=seq).order_by("step", "idx"))
 
 
-def _pending(call: Call) -> dict[str, Any]:
+def _pending(run: Run, seq: int) -> list[dict[str, Any]]:
+    masked = gate.masked(run.workspace_id, run.public_id)
+    return [_waiting(call, masked) for call in _open_at(run, seq)]
+
+
+def _waiting(call: Call, masked: gate.Masked) -> dict[str, Any]:
     try:
         args = canonical.parse(calls.args_of(call))
-        shown = gate.covered(definitions.facts(call.tool), args) if call.tool else args
+        shown = gate.covered(definitions.facts(call.tool, masked), args) if call.tool else args
     except (Tampered, canonical.Unrepresentable):
         shown = None
     named = {"tool_call_id": call.public_id, "name": call.tool_name, "args": shown}

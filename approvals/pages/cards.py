@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from approvals import masking
 from approvals.approvals import Approval
 from approvals.channels import kinds
 from approvals.channels.card import MENTIONED, Card, Word, card, names_in
@@ -16,8 +17,8 @@ from approvals.revisions import Revision, args_of
 
 
 def tool_of(approval: Approval) -> Tool:
-    """What is known of the tool's arguments: its schema, and which of them are money."""
-    return Tool(approval.schema, money.hints(approval.summary))
+    """What is known of the tool's arguments: its schema, which of them are money, and which policy masks."""
+    return Tool(approval.schema, money.hints(approval.summary), masking.of(approval))
 
 
 def card_of(approval: Approval, args: Any) -> Card:

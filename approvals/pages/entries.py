@@ -11,7 +11,7 @@ from uuid import UUID
 from django.db.models import F
 from django.urls import reverse
 
-from approvals import people, rows
+from approvals import masking, people, rows
 from approvals.approvals import Approval
 from approvals.channels import kinds, outcomes
 from approvals.channels.card import Card
@@ -138,6 +138,7 @@ def entries(workspace: Workspace, found: Iterable[Approval]) -> list[Entry]:
     voted_on, given = _revisions(listed), _yes(listed)
     able = people.deciders_of(workspace.pk, {slug for approval in listed for slug in approval.teams})
     teams = dict(Team.objects.filter(workspace=workspace).values_list("slug", "name"))
+    masking.note(workspace.pk, listed)
     ballots = [_ballot(one, voted_on[one.pk], able, given[one.pk]) for one in listed]
     return [_entry(workspace, ballot, teams, now) for ballot in ballots]
 

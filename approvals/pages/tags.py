@@ -73,13 +73,15 @@ def act(tool: Any, args: Any, gone: str = "") -> card.Card:
     """The card of a call that is known by its tool's facts and its arguments, or by why those are ``gone``."""
     if gone:
         return card.Card((card.Word(f"{tool.title}: {gone}"),), "", "", "", moves_money=False)
-    return cards.words(Tool(tool.schema, money.hints(tool.summary)), tool.summary, tool.name, tool.title, args)
+    return cards.words(
+        Tool(tool.schema, money.hints(tool.summary), tool.masked), tool.summary, tool.name, tool.title, args
+    )
 
 
 @register.simple_tag
 def arguments(value: Any, tool: Any = None) -> list[Argument]:
     """A value as rows of the argument table; a schema and a summary come from the tool's facts where they are its."""
-    known = Tool(tool.schema, money.hints(tool.summary)) if tool is not None else Tool({})
+    known = Tool(tool.schema, money.hints(tool.summary), tool.masked) if tool is not None else Tool({})
     return table(value if isinstance(value, dict) else {"answer": value}, known)
 
 

@@ -211,7 +211,8 @@ def _stops(run: Run) -> list[str]:
 def run_detail(run: Run) -> dict[str, Any]:
     """A run with its calls, in the order in which they were proposed."""
     found = Call.objects.filter(run=run).select_related("tool").order_by("step", "idx")
-    return {**run_out(run), "calls": [_call(call) for call in found], "budget": _budget(run)}
+    masked = gate.masked(run.workspace_id, run.public_id)
+    return {**run_out(run), "calls": [_call(call, masked) for call in found], "budget": _budget(run)}
 
 
 def checkpoint_out(checkpoint: Checkpoint) -> dict[str, Any]:
@@ -285,12 +286,12 @@ _OUTCOMES: Final = {
 }
 
 
-def _call(call: Call) -> dict[str, Any]:
+def _call(call: Call, masked: gate.Masked) -> dict[str, Any]:
     last = call.attempts.order_by("number").last()
     try:
         result, message = calls.result_of(call), ""
         value, message = result.value, result.message
-        args = gate.covered(definitions.facts(call.tool), result.args) if call.tool else result.args
+        args = gate.covered(definitions.facts(call.tool, masked), result.args) if call.tool else result.args
     except (Tampered, canonical.Unrepresentable) as fault:
         args, value, message = None, None, str(fault)
     return {

@@ -97,8 +97,8 @@ _NAMED = rows.Ready(
 )
 
 
-def facts(tool: Tool) -> gate.ToolFacts:
-    """A tool as people are asked about it."""
+def facts(tool: Tool, masked: gate.Masked = gate.NOTHING_MASKED) -> gate.ToolFacts:
+    """A tool as people are asked about it; ``masked`` is what policy masks, where its arguments are shown."""
     document = tool.document
     ours = document["placet"]
     return gate.ToolFacts(
@@ -110,6 +110,7 @@ def facts(tool: Tool) -> gate.ToolFacts:
         effect=tool.effect,
         risk=ours.get("risk"),
         response_schema=document.get("outputSchema") or {},
+        masked=masked.get(tool.name, ()),
     )
 
 

@@ -11,9 +11,10 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from approvals import people, rows
+from approvals import people, policies, rows
+from runtime.api.shapes import run_detail
 from runtime.runs import Run
-from tests.runtime.conftest import Desk, call
+from tests.runtime.conftest import POLICY, Desk, call
 
 pytestmark = pytest.mark.committed
 RUNS = "/w/northwind/runs"
@@ -71,6 +72,20 @@ def test_a_secret_in_the_state_is_masked(desk: Desk, reads: Callable[..., Client
     run = desk.begin([call("free.pure", 1, note="sk_live_0123456789abcdefgh")], [call("asked.unsafe", 2)])
     html = html_of(reads(desk.cast.omar), run)
     assert "Show the state" in html and "sk_live_" not in html
+
+
+def test_what_policy_masks_of_a_call_is_on_no_page_of_its_run(desk: Desk, reads: Callable[..., Client]) -> None:
+    """Nor in what the API tells of the run and of its open calls."""
+    masks = "masks: {asked.unsafe: [/n]}\n"
+    policies.load(desk.cast.northwind, POLICY.replace("rules:", f"{masks}rules:"), by="system")
+    run = desk.begin([call("asked.unsafe", 8_675_309) | {"reason": "A test."}])
+    [held], client = desk.calls(run), reads(desk.cast.riley)
+    pages = [f"{RUNS}/{run.public_id}", f"/w/northwind/calls/{held.public_id}"]
+    told = [client.get(page) for page in pages] + [
+        client.get(f"/api/v1/workspaces/northwind/approvals/{held.approval}")
+    ]
+    assert all(answer.status_code == 200 and b"8675309" not in answer.content for answer in told)
+    assert run_detail(run)["calls"][0]["args"] == {"n": {"$kept": "/n"}}
 
 
 def test_only_who_operates_the_agent_may_stop_the_run(desk: Desk, reads: Callable[..., Client]) -> None:
