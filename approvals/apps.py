@@ -12,12 +12,12 @@ class ApprovalsConfig(AppConfig):
     name = "approvals"
 
     def ready(self) -> None:
-        from approvals import evidence, people, roles, workspaces
+        from approvals import departures, evidence, people, roles, workspaces
         from approvals.ledger import anchors, verify
 
         verify.CHECKS += [people.unexplained, evidence.unproven, anchors.differences]
         post_migrate.connect(_grant, sender=self, dispatch_uid="approvals.grant")
-        self.roles, self.workspaces = roles, workspaces
+        self.roles, self.workspaces, self.departures = roles, workspaces, departures
 
 
 def _grant(sender: ApprovalsConfig, using: str, **_: Any) -> None:

@@ -1,6 +1,8 @@
 """The index of this app's tables; each is written in the file of its noun."""
 
 from approvals.approvals import Approval as Approval
+from approvals.identities import Identity as Identity
+from approvals.invitations import Invitation as Invitation
 from approvals.ledger.entries import Chain as Chain
 from approvals.ledger.entries import Entry as Entry
 from approvals.ledger.keys import KeyCheck as KeyCheck
@@ -10,6 +12,7 @@ from approvals.people import Person as Person
 from approvals.people import Team as Team
 from approvals.people import Workspace as Workspace
 from approvals.policies import Policy as Policy
+from approvals.resets import Reset as Reset
 from approvals.revisions import Revision as Revision
 from approvals.rulings import Ruling as Ruling
 from approvals.said import Decision as Decision

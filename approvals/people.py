@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 from uuid import UUID
 
-from django.contrib.auth.models import AbstractBaseUser, BaseUserManager, PermissionsMixin
+from django.contrib.auth.models import BaseUserManager, PermissionsMixin
 from django.contrib.contenttypes.models import ContentType
 from django.db import models
 from guardian.models import UserObjectPermission
@@ -15,6 +15,7 @@ from guardian.shortcuts import assign_perm, remove_perm
 
 from approvals import rows
 from approvals.ledger import entries, followed
+from approvals.passwords import Proven
 from approvals.rows import wire
 
 
@@ -26,7 +27,7 @@ class PersonManager(BaseUserManager["Person"]):
         return person
 
 
-class Person(AbstractBaseUser, PermissionsMixin):
+class Person(Proven, PermissionsMixin):
     """A human being with one sign-in and any number of memberships. Never an agent, never an approver by rank."""
 
     PREFIX: ClassVar[str] = "per"
@@ -118,7 +119,7 @@ def may(person: Any, right: str, thing: models.Model) -> bool:
 
     Ranks do not count: neither a superuser nor a right on all things of a kind passes. An unknown right is nobody's.
     """
-    workspace_id = thing.pk if isinstance(thing, Workspace) else thing.workspace_id  # type: ignore[attr-defined]
+    workspace_id = _home(thing)
     holders = _holders(right, thing)
     return holders.filter(pk=person.pk, memberships__workspace_id=workspace_id).exists()
 
@@ -223,11 +224,32 @@ def join(person: Person, workspace: Workspace, *, by: str) -> Membership:
     return membership
 
 
+LEAVING: Final[list[Callable[[Person, Workspace, str], None]]] = []
+"""What else ends when a person leaves a workspace or is switched off: functions of the person, the workspace and who
+says so, called inside its transaction."""
+
+
 def leave(person: Person, workspace: Workspace, *, by: str) -> None:
-    """End the membership, and with it every right in the workspace."""
+    """End the membership, and with it, at once, every right in the workspace and all that hangs on it."""
     with rows.within(workspace):
+        for right, thing in _rights_of(person, workspace):
+            revoke(person, right, thing, by=by)
         if Membership.objects.filter(workspace=workspace, person=person).delete()[0]:
             entries.append(workspace.pk, "workspace", "person.left", {"person": person.public_id}, by=by)
+        for ends in LEAVING:
+            ends(person, workspace, by)
+
+
+def _rights_of(person: Person, workspace: Workspace) -> list[tuple[str, models.Model]]:
+    held = UserObjectPermission.objects.filter(user_id=person.pk).select_related("permission", "content_type")
+    found = [(row.permission.codename, row.content_object) for row in held.order_by("pk")]
+    return [(right, thing) for right, thing in found if thing is not None and _home(thing) == workspace.pk]
+
+
+def _home(thing: models.Model) -> UUID:
+    """The workspace that a thing belongs to; a workspace belongs to itself."""
+    key: UUID = thing.pk if isinstance(thing, Workspace) else thing.workspace_id  # type: ignore[attr-defined]
+    return key
 
 
 def grant(person: Person, right: str, thing: models.Model, *, by: str) -> None:
@@ -235,7 +257,7 @@ def grant(person: Person, right: str, thing: models.Model, *, by: str) -> None:
 
     Raises ValueError if the person is no member of the thing's workspace, Permission.DoesNotExist for an unknown right.
     """
-    workspace_id = thing.pk if isinstance(thing, Workspace) else thing.workspace_id  # type: ignore[attr-defined]
+    workspace_id = _home(thing)
     with rows.within(workspace_id):
         if not Membership.objects.filter(workspace_id=workspace_id, person=person).exists():
             raise ValueError(f"{person.email} is no member of the workspace.")
@@ -246,7 +268,7 @@ def grant(person: Person, right: str, thing: models.Model, *, by: str) -> None:
 
 def revoke(person: Person, right: str, thing: models.Model, *, by: str) -> None:
     """Take a right on one thing away and record it; votes that still need it stop counting at once."""
-    workspace_id = thing.pk if isinstance(thing, Workspace) else thing.workspace_id  # type: ignore[attr-defined]
+    workspace_id = _home(thing)
     with rows.within(workspace_id):
         remove_perm(right, person, thing)
         _record_right("right.revoked", person, right, thing, workspace_id, by)
@@ -262,27 +284,33 @@ def _record_right(kind: str, person: Person, right: str, thing: models.Model, wo
 
 @dataclass(frozen=True)
 class _Told:
-    """Who is a member by the ledger, and which rights it gave and did not take: person, right, thing."""
+    """Who is a member by the ledger and not switched off, and which rights it gave and did not take: person, right,
+    thing."""
 
     joined: frozenset[str] = frozenset()
     granted: frozenset[tuple[str, str, str]] = frozenset()
+    off: frozenset[str] = frozenset()
 
     def after(self, told: Iterable[dict[str, Any]]) -> _Told:
-        joined, granted = set(self.joined), set(self.granted)
+        joined, granted, off = set(self.joined), set(self.granted), set(self.off)
         for entry in told:
             match entry["kind"]:
                 case "person.joined":
                     joined.add(entry["person"])
                 case "person.left":
                     joined.discard(entry["person"])
+                case "person.deactivated":
+                    off.add(entry["person"])
+                case "person.reactivated":
+                    off.discard(entry["person"])
                 case "right.granted":
                     granted.add((entry["person"], entry["right"], entry["thing"]))
                 case "right.revoked":
                     granted.discard((entry["person"], entry["right"], entry["thing"]))
-        return _Told(frozenset(joined), frozenset(granted))
+        return _Told(frozenset(joined), frozenset(granted), frozenset(off))
 
 
-_RIGHTS = ["person.joined", "person.left", "right.granted", "right.revoked"]
+_RIGHTS = ["person.joined", "person.left", "person.deactivated", "person.reactivated", "right.granted", "right.revoked"]
 _TOLD = followed.Followed(_RIGHTS, _Told(), _Told.after)
 
 
@@ -294,6 +322,11 @@ def unexplained(workspace_id: UUID) -> list[str]:
         f"No entry made {member.person.email} a member."
         for member in members
         if member.person.public_id not in told.joined
+    ]
+    found += [
+        f"No entry switched {member.person.email} on again."
+        for member in members
+        if member.person.is_active and member.person.public_id in told.off
     ]
     return found + [
         f"No entry gave {email} the right to {right} {thing}."
@@ -311,7 +344,7 @@ def unexplained_among(workspace_id: UUID, able: Able) -> set[UUID]:
 
 def _explained(told: _Told, person: str, seats: dict[str, str]) -> bool:
     rights = {(person, "operate" if is_operators(seat) else "decide", thing) for seat, thing in seats.items()}
-    return person in told.joined and rights <= told.granted
+    return person in told.joined - told.off and rights <= told.granted
 
 
 def _rights_in_force(workspace_id: UUID) -> list[tuple[str, str, str, str]]:
@@ -320,6 +353,6 @@ def _rights_in_force(workspace_id: UUID) -> list[tuple[str, str, str, str]]:
     found = []
     for row in held.filter(user__memberships__workspace_id=workspace_id):
         thing = row.content_object
-        if thing is not None and (thing.pk if isinstance(thing, Workspace) else thing.workspace_id) == workspace_id:
+        if thing is not None and _home(thing) == workspace_id:
             found.append((row.user.email, row.user.public_id, row.permission.codename, thing.public_id))
     return found

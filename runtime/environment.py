@@ -19,6 +19,8 @@ POSTGRES_OPTIONS: Final = frozenset(
     {"sslmode", "sslrootcert", "sslcert", "sslkey", "connect_timeout", "application_name"}
 )
 
+MAIL_PORTS: Final = {"smtp": 25, "smtp+starttls": 587, "smtps": 465}
+
 
 class BadEnvironment(Exception):
     """A variable is missing or cannot be read; the message is a sentence for whoever starts the process."""
@@ -108,6 +110,61 @@ class Environment:
             "PASSWORD": unquote(url.password or ""),
             "NAME": unquote(url.path.strip("/")),
             "OPTIONS": options,
+        }
+
+    def mail(self, name: str) -> dict[str, object]:
+        """A mail server's address as Django wants it: smtp:// in the clear, smtp+starttls://, or smtps://; nothing
+        where it is not set."""
+        if not self.values.get(name):
+            return {}
+        try:
+            url = urlsplit(self.text(name))
+            port = url.port
+        except ValueError as error:
+            raise BadEnvironment(f"{name} cannot be read as an address.") from error
+        if url.scheme not in MAIL_PORTS or not url.hostname or url.path.strip("/") or url.query:
+            raise BadEnvironment(f"{name} must look like smtps://user:password@host:port.")
+        return {
+            "HOST": url.hostname,
+            "PORT": port or MAIL_PORTS[url.scheme],
+            "HOST_USER": unquote(url.username or ""),
+            "HOST_PASSWORD": unquote(url.password or ""),
+            "USE_TLS": url.scheme == "smtp+starttls",
+            "USE_SSL": url.scheme == "smtps",
+        }
+
+    def site(self, name: str, default: str) -> str:
+        """The address under which people reach Placet, without a path: it stands in mails."""
+        value = self.text(name, default).rstrip("/")
+        url = urlsplit(value)
+        if url.scheme not in {"http", "https"} or not url.hostname or url.path or url.query or url.username:
+            raise BadEnvironment(f"{name} is {value!r}; it must look like https://placet.example.com.")
+        return value
+
+    def providers(self, name: str) -> dict[str, dict[str, object]]:
+        """The identity providers that a list of short names stands for, each with variables of its own:
+        `NAME_<SHORT>_ISSUER`, `_CLIENT_ID`, `_CLIENT_SECRET`, `_TITLE`, `_DOMAINS`, `_ACR`, `_AMR`, `_MAX_AGE`."""
+        return {short: self._provider(name, short) for short in self.words(name)}
+
+    def _provider(self, name: str, short: str) -> dict[str, object]:
+        if not re.fullmatch("[a-z][a-z0-9]{0,19}", short):
+            raise BadEnvironment(f"{name} holds {short!r}; a short name is of small letters and digits.")
+        head = f"{name}_{short.upper()}_"
+        issuer = self.text(f"{head}ISSUER")
+        url = urlsplit(issuer)
+        if url.scheme != "https" and not (url.scheme == "http" and url.hostname in {"localhost", "127.0.0.1"}):
+            raise BadEnvironment(f"{head}ISSUER must begin with https://.")
+        if url.query or url.fragment or not url.hostname:
+            raise BadEnvironment(f"{head}ISSUER must be an address without a query.")
+        return {
+            "issuer": issuer,
+            "client_id": self.text(f"{head}CLIENT_ID"),
+            "client_secret": self.text(f"{head}CLIENT_SECRET"),
+            "title": self.text(f"{head}TITLE", short.capitalize()),
+            "domains": [domain.lower() for domain in self.words(f"{head}DOMAINS")],
+            "acr": self.words(f"{head}ACR"),
+            "amr": self.words(f"{head}AMR"),
+            "max_age": self.number(f"{head}MAX_AGE", 0, low=0, high=31_536_000),
         }
 
     def redis(self, name: str) -> str:

@@ -98,6 +98,7 @@ INSTALLED_APPS = [
     "guardian",
     "allauth",
     "allauth.account",
+    "allauth.mfa",
     "approvals",
     "runtime",
 ]
@@ -151,7 +152,13 @@ FORM_RENDERER = "django.forms.renderers.DjangoTemplates"
 DATA_UPLOAD_MAX_MEMORY_SIZE = 4 * 1024 * 1024
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 5_000  # the form of an edit sends up to four for each argument
 
-# People: local accounts, signed in by e-mail; nobody signs up
+# People: signed in by e-mail and password, by passkey or by an identity provider; nobody signs up
+
+PLACET_URL = _env.site(
+    "PLACET_URL",
+    f"https://{ALLOWED_HOSTS[0]}" if PRODUCTION and ALLOWED_HOSTS else f"http://localhost:{_env.text('PORT', '8000')}",
+)
+PLACET_OIDC = _env.providers("PLACET_OIDC")
 
 AUTH_USER_MODEL = "approvals.Person"
 AUTHENTICATION_BACKENDS = [
@@ -172,7 +179,46 @@ ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_SESSION_REMEMBER = False
 ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
-EMAIL_BACKEND = "django.core.mail.backends.dummy.EmailBackend"
+ACCOUNT_REAUTHENTICATION_METHODS = ["password", "mfa"]
+ACCOUNT_RATE_LIMITS = {"join": "20/m/ip", "oidc": "30/m/ip"}  # beside those that allauth sets
+# How fresh a sign-in is, approvals/assurance.py alone says.
+ACCOUNT_REAUTHENTICATION_TIMEOUT = 0
+MFA_ADAPTER = "approvals.signin.FactorAdapter"
+MFA_FORMS = {"reauthenticate": "approvals.signin.ConfirmForm"}
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_WEBAUTHN_USER_VERIFICATION = "required"
+MFA_TOTP_ISSUER = "Placet"
+MFA_TOTP_TOLERANCE = 1
+MFA_RECOVERY_CODE_DIGITS = 10
+MFA_RECOVERY_CODES_SHOW_ONCE = True
+MFA_ALLOW_UNVERIFIED_EMAIL = True  # addresses are verified by the invitation; allauth's own table of them is not used
+# How many proxies of our own stand before the web processes: the address that limits go by is the one they saw.
+ALLAUTH_TRUSTED_PROXY_COUNT = _env.number("PLACET_PROXIES", 1 if PRODUCTION else 0, low=0, high=9)
+# What limits are counted in. In the database, as all that must not be lost: a broker that is away, or was emptied,
+# neither shuts the door nor forgets who has tried too often.
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.db.DatabaseCache",
+        "LOCATION": "placet_cache",
+        "OPTIONS": {"MAX_ENTRIES": 200_000},
+    }
+}
+SESSION_ENGINE = "approvals.sessions"
+
+# Mail about accounts
+
+_mail = _env.mail("PLACET_MAIL_URL")
+PLACET_MAIL = bool(_mail)
+EMAIL_BACKEND = f"django.core.mail.backends.{'smtp' if PLACET_MAIL else 'dummy'}.EmailBackend"
+EMAIL_HOST = str(_mail.get("HOST", ""))
+EMAIL_PORT = int(str(_mail.get("PORT", 25)))
+EMAIL_HOST_USER = str(_mail.get("HOST_USER", ""))
+EMAIL_HOST_PASSWORD = str(_mail.get("HOST_PASSWORD", ""))
+EMAIL_USE_TLS = bool(_mail.get("USE_TLS"))
+EMAIL_USE_SSL = bool(_mail.get("USE_SSL"))
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = _env.text("PLACET_MAIL_FROM", "Placet <placet@localhost>")
 
 # What a browser is told
 

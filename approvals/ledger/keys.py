@@ -25,12 +25,18 @@ Purpose = Literal[
     "commitment",
     "credential",
     "decision",
+    "factor",
     "idempotency",
+    "identity",
+    "invitation",
     "keeping",
     "ledger",
+    "password",
     "policy",
+    "reset",
     "ruling",
     "sealing",
+    "session",
     "tool",
 ]
 

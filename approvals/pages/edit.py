@@ -18,6 +18,7 @@ from approvals.edits.view import Tool
 from approvals.ledger import canonical
 from approvals.ledger.sealing import Tampered
 from approvals.pages import review
+from approvals.pages.account import confirm_address
 from approvals.pages.cards import args_in, tool_of
 from approvals.pages.door import Visit, approval_of, member
 from approvals.pages.review import OF_THE_COMMENT, digest_of, revision_of, written
@@ -26,7 +27,7 @@ from approvals.revisions import Revision
 from approvals.rulings import Forged
 
 MODES = ("form", "json")
-MENDED_HERE = {"invalid_edit", "unsatisfiable", "policy_refuses", *OF_THE_COMMENT}
+MENDED_HERE = {"invalid_edit", "unsatisfiable", "policy_refuses", "needs_assurance", *OF_THE_COMMENT}
 """Refusals that the reader can mend on this page; after any other they see the approval as it is now."""
 STAYS = {
     "json": "A secret was replaced or moved, and JSON text would show it. Save the change here.",
@@ -148,6 +149,9 @@ def _page(
         "message": written(request, "message"),
         "message_fault": refused.message if refused and refused.code in OF_THE_COMMENT else "",
         "refused": refused,
+        "confirm": confirm_address(request, reverse("account"))
+        if refused and refused.code == "needs_assurance"
+        else "",
         "stays": stays,
         "changes": edited.changes if edited else [],
         "lines": edited.lines if edited else (),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,7 +19,8 @@ from approvals.edits.texts import masked_text
 from approvals.edits.view import root
 from approvals.ledger import canonical
 from approvals.ledger.sealing import Erased, Tampered
-from approvals.pages import response
+from approvals.pages import drafts, response
+from approvals.pages.account import confirm_address
 from approvals.pages.cards import tool_of
 from approvals.pages.door import Visit, approval_of, member
 from approvals.pages.entries import entries
@@ -57,7 +59,26 @@ def review(request: Visit, approval_id: str) -> HttpResponse:
         approval = approval_of(request, approval_id)
         if "seen" in request.GET and request.headers.get("HX-Request"):
             return _news(request, approval, request.GET["seen"])
+        return _with_draft(request, approval)
+
+
+def _with_draft(request: Visit, approval: Approval) -> HttpResponse:
+    """The page, with what the reader had typed before they confirmed that it is them."""
+    draft = drafts.of(request, approval)
+    if draft is None or approval.status != Approval.Status.PENDING:
         return page(request, approval)
+    form = response.read(draft, approval.response_schema, _label(approval)) if _answers(draft) else None
+    told = "What you typed is here again. Now decide." if assurance.of_session(request).satisfies("fresh") else ""
+    notice = Notice(told, "You confirmed that it is you; nothing is decided yet.", "plain") if told else None
+    comment = str(draft.get("comment", "")).replace("\r\n", "\n")
+    since = _number(str(draft.get("revision", "")))
+    return page(
+        request, approval, notice=notice, comment=comment, since=since, form=form, choice=draft.get("choice", "")
+    )
+
+
+def _answers(draft: Mapping[str, Any]) -> bool:
+    return any(name.startswith("answer-") and value for name, value in draft.items())
 
 
 @require_POST
@@ -69,6 +90,11 @@ def decision(request: Visit, approval_id: str) -> HttpResponse:
     comment, verdict = written(request, "comment"), request.POST.get("verdict", "")
     form = response.read(request.POST.dict(), approval.response_schema, _label(approval))
     answer = _decide(request, approval, verdict, comment, form) if verdict != "show" else _overtaken()
+    if isinstance(answer, Refused) and answer.code == "needs_assurance":
+        drafts.keep(request, approval)
+        way = reverse("review", args=[request.workspace.slug, approval.public_id])
+        return redirect(confirm_address(request, way))
+    drafts.drop(request)
     if isinstance(answer, Decided) or _said_already(request, approval, answer, verdict):
         return redirect(reverse("review", args=[request.workspace.slug, approval.public_id]) + "#outcome")
     with rows.within(request.workspace):
@@ -116,7 +142,10 @@ def _overtaken() -> Refused:
 
 def revision_of(request: Visit) -> int:
     """The revision that the form was made for; 0 where it names none."""
-    text = request.POST.get("revision", "")
+    return _number(request.POST.get("revision", ""))
+
+
+def _number(text: str) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else 0
 
 
@@ -166,12 +195,13 @@ def page(
     since: int = 0,
     status: int = 200,
     form: Response | None = None,
+    choice: str = "",
 ) -> HttpResponse:
     """The whole page, or the word that what it shows was tampered with."""
     asked = Told(request.workspace, approval, request.user, since=since or _since(request))
     form = form or response.form_of(approval.response_schema, _label(approval))
     context = {**_context(request, asked), "notice": notice, "comment": comment, "answer": form}
-    context["chosen"] = request.POST.get("choice", "")
+    context["chosen"] = request.POST.get("choice", choice)
     try:
         return render(request, "review/page.html", context, status=status)
     except (Tampered, Forged) as fault:

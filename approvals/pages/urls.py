@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from django.urls import path
 
-from approvals.pages import edit, history, inbox, live, review
+from approvals.pages import account, edit, history, inbox, live, provider, review
 
 urlpatterns = [
     path("", inbox.home, name="home"),
+    path("accounts/", account.account, name="account"),
+    path("accounts/others/", account.sign_out_elsewhere, name="sign_out_elsewhere"),
+    path("accounts/join/", account.join, name="join"),
+    path("accounts/reset/", account.reset, name="reset"),
+    path("accounts/identities/<str:identity>/unlink/", account.unlink, name="unlink"),
+    path("accounts/oidc/first/", provider.first, name="oidc_first"),
+    path("accounts/oidc/<str:short>/", provider.begin, name="oidc_begin"),
+    path("accounts/oidc/<str:short>/confirm/", provider.confirm, name="oidc_confirm"),
+    path("accounts/oidc/<str:short>/link/", provider.link, name="oidc_link"),
+    path("accounts/oidc/<str:short>/callback/", provider.callback, name="oidc_callback"),
     path("w/<slug:slug>/", inbox.inbox, name="inbox"),
     path("w/<slug:slug>/approvals/<str:approval_id>", review.review, name="review"),
     path("w/<slug:slug>/approvals/<str:approval_id>/decision", review.decision, name="decision"),

@@ -1,0 +1,51 @@
+"""Departures: a person who leaves for good is switched off, and all that speaks for them ends at once.
+
+Their votes stop counting and their rights are void since both are read of active people alone, at the click and again
+at dispatch.
+"""
+
+from __future__ import annotations
+
+from django.db import models, transaction
+
+from approvals import people, resets, rows, workspaces
+from approvals.invitations import withdraw_all
+from approvals.ledger import entries
+from approvals.people import Person, Workspace
+
+
+def deactivate(person: Person, *, by: str) -> None:
+    """Switch a person off: sessions, links to a new password and invitations end, in every workspace they belong to.
+    Doing it twice changes nothing more."""
+    homes = workspaces.of_person(person)
+    with transaction.atomic():
+        resets.end_all(person)
+        off = Person.objects.filter(pk=person.pk, is_active=True)
+        if not off.update(is_active=False, sign_outs=models.F("sign_outs") + 1):
+            return
+        for workspace in homes:
+            with rows.within(workspace):
+                body = {"person": person.public_id}
+                entries.append(workspace.pk, "workspace", "person.deactivated", body, by=by)
+                for ends in people.LEAVING:
+                    ends(person, workspace, by)
+    person.refresh_from_db()
+
+
+def reactivate(person: Person, *, by: str) -> None:
+    """Let a person in again, with the memberships and rights that nobody took meanwhile. Old sessions stay ended."""
+    with transaction.atomic():
+        if not Person.objects.filter(pk=person.pk, is_active=False).update(is_active=True):
+            return
+        person.refresh_from_db()
+        for workspace in workspaces.of_person(person):
+            with rows.within(workspace):
+                body = {"person": person.public_id}
+                entries.append(workspace.pk, "workspace", "person.reactivated", body, by=by)
+
+
+def _invitations(person: Person, workspace: Workspace, by: str) -> None:
+    withdraw_all(person.email, workspace, by)
+
+
+people.LEAVING.append(_invitations)

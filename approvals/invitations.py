@@ -1,0 +1,191 @@
+"""Invitations: how somebody comes into a workspace, by a link that is sent to their address, works once and expires."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, ClassVar, Final
+
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from django.db import IntegrityError, models, transaction
+
+from approvals import identities, letters, people, rows, tokens, workspaces
+from approvals.ledger import canonical, entries, keys
+from approvals.people import Person, Team, Workspace
+from approvals.providers import Claims
+from approvals.votes import Refused
+
+LASTS: Final = timedelta(days=7)
+
+
+class Invitation(rows.Row):
+    """That whoever holds the secret may come in under this address, and decide for these teams."""
+
+    PREFIX = "inv"
+    MOVES: ClassVar = {"open": frozenset({"accepted", "withdrawn"})}
+
+    class Status(models.TextChoices):
+        OPEN = "open"
+        ACCEPTED = "accepted"
+        WITHDRAWN = "withdrawn"
+
+    email = models.EmailField()
+    teams = models.JSONField(default=list)
+    invited_by = models.ForeignKey(Person, models.PROTECT, null=True, related_name="+")
+    secret_hash = models.CharField(max_length=64, unique=True)
+    expires_at = models.DateTimeField()
+    status = models.CharField(max_length=9, choices=Status.choices, default=Status.OPEN)
+    accepted_by = models.ForeignKey(Person, models.PROTECT, null=True, related_name="+")
+    mac = models.BinaryField()
+
+    def __str__(self) -> str:
+        return self.email
+
+    def holds(self) -> bool:
+        """Whether the row is as it was written: one that was put into the database past Placet lets nobody in."""
+        return keys.holds("invitation", _signed(self), self.mac)
+
+
+def _signed(one: Invitation) -> bytes:
+    return canonical.encode(
+        {
+            "id": one.pk.hex,
+            "workspace": one.workspace_id.hex,
+            "email": one.email,
+            "teams": list(one.teams),
+            "invited_by": one.invited_by_id.hex if one.invited_by_id else None,
+            "secret": one.secret_hash,
+            "expires": one.expires_at.isoformat(),
+        }
+    )
+
+
+@dataclass(frozen=True)
+class Welcome:
+    """An invitation that may be accepted now: into which workspace, and who has its address already, if anybody."""
+
+    invitation: Invitation
+    workspace: Workspace
+    known: Person | None
+
+
+# Questions
+
+
+def open_with(token: str) -> Welcome | None:
+    """The invitation of this link, if it is as it was made, open, not expired, and whoever invited may still do so."""
+    secret = tokens.hashed(token)
+    workspace = next((workspaces.keyed(key) for key in _WORKSPACE_OF(secret)), None) if secret else None
+    if workspace is None:
+        return None
+    with rows.within(workspace):
+        found = Invitation.objects.select_related("invited_by").filter(secret_hash=secret).first()
+        if found is None or not _counts(found, workspace):
+            return None
+        return Welcome(found, workspace, Person.objects.filter(email=found.email).first())
+
+
+def _counts(one: Invitation, workspace: Workspace) -> bool:
+    may = one.invited_by is None or people.may(one.invited_by, "administer", workspace)
+    return may and one.status == Invitation.Status.OPEN and one.expires_at > rows.now() and one.holds()
+
+
+_WORKSPACE_OF = rows.entrance(
+    "placet_workspace_of_invitation",
+    "text",
+    query="SELECT i.workspace_id FROM public.approvals_invitation i WHERE i.secret_hash = $1",
+)
+
+
+# Verbs
+
+
+def invite(
+    workspace: Workspace, email: str, *, teams: Sequence[str] = (), by: Person | None
+) -> tuple[Invitation, str] | Refused:
+    """Invite an address into a workspace, to decide for these teams; an earlier invitation of it ends. Returns the
+    invitation and its secret, which is nowhere kept. ``by`` must be allowed to administer; None is an operator."""
+    email = email.strip().lower()
+    try:
+        validate_email(email)
+    except ValidationError:
+        return Refused("invalid_email", "This is no e-mail address.", pointer="/email")
+    with rows.within(workspace):
+        if by is not None and not people.may(by, "administer", workspace):
+            return Refused("not_allowed", "Only those who administer the workspace may invite.")
+        known = set(Team.objects.filter(workspace=workspace, slug__in=teams).values_list("slug", flat=True))
+        if unknown := sorted(set(teams) - known):
+            return Refused("unknown_team", f"The workspace has no team {unknown[0]}.", pointer="/teams")
+        if Person.objects.filter(email=email, memberships__workspace=workspace).exists():
+            return Refused("member_already", "Somebody with this address is a member already.", pointer="/email")
+        withdraw_all(email, workspace, by.public_id if by else "system")
+        return _made(workspace, email, sorted(known), by)
+
+
+def _made(workspace: Workspace, email: str, teams: list[str], by: Person | None) -> tuple[Invitation, str]:
+    token = tokens.fresh()
+    made = Invitation(workspace=workspace, email=email, teams=teams, invited_by=by, secret_hash=tokens.hashed(token))
+    made.expires_at = rows.now() + LASTS
+    made.mac = keys.sign("invitation", _signed(made))
+    made.save(force_insert=True)
+    body = {"invitation": made.public_id, "email": email, "teams": teams}
+    entries.append(workspace.pk, "workspace", "invitation.made", body, by=by.public_id if by else "system")
+    return made, token
+
+
+def write_to(invitation: Invitation, workspace: Workspace, token: str) -> bool:
+    """Send the link; False if the mail server did not take it."""
+    told: dict[str, Any] = {"workspace": workspace, "by": invitation.invited_by, "days": LASTS.days}
+    told["link"] = letters.link("join", token)
+    return letters.send(invitation.email, f"You are invited to {workspace.name} on Placet", "invitation", told)
+
+
+def withdraw_all(email: str, workspace: Workspace, by: str) -> None:
+    """End every open invitation of an address into a workspace; inside an open `rows.within`."""
+    for one in Invitation.objects.filter(workspace=workspace, email=email, status=Invitation.Status.OPEN):
+        if rows.move(Invitation, one.pk, frm="open", to="withdrawn"):
+            body = {"invitation": one.public_id}
+            entries.append(workspace.pk, "workspace", "invitation.withdrawn", body, by=by)
+
+
+def accept(welcome: Welcome, person: Person) -> Refused | None:
+    """Let a person in who proved to be the one with this address; what was promised is given, once."""
+    if person.email != welcome.invitation.email or not person.is_active:
+        return Refused("not_yours", "This invitation is for somebody else.")
+    with rows.within(welcome.workspace):
+        return _accept(welcome, person)
+
+
+def accept_as_new(
+    welcome: Welcome, *, name: str, password: str | None = None, claims: Claims | None = None
+) -> Person | Refused:
+    """Make the person who was invited, with a password or with an identity of theirs, and let them in."""
+    try:
+        with transaction.atomic():
+            person = Person.objects.create_user(welcome.invitation.email, password, name=name.strip())
+            refused = accept(welcome, person)
+            if refused is None and claims is not None and not identities.link(person, claims):
+                refused = Refused("linked_already", "That sign-in belongs to somebody here already.")
+            if refused is not None:
+                transaction.set_rollback(True)
+                return refused
+    except IntegrityError:
+        return Refused("known_already", "Somebody has this address already; sign in to accept.")
+    return person
+
+
+def _accept(welcome: Welcome, person: Person) -> Refused | None:
+    invitation, workspace = Invitation.objects.get(pk=welcome.invitation.pk), welcome.workspace
+    if not _counts(invitation, workspace):
+        return Refused("no_longer", "This invitation does not count any more.")
+    if not rows.move(Invitation, invitation.pk, frm="open", to="accepted", accepted_by=person):
+        return Refused("no_longer", "This invitation was used already.")
+    by = invitation.invited_by.public_id if invitation.invited_by else "system"
+    body = {"invitation": invitation.public_id, "person": person.public_id}
+    entries.append(workspace.pk, "workspace", "invitation.accepted", body, by=person.public_id)
+    people.join(person, workspace, by=by)
+    for team in Team.objects.filter(workspace=workspace, slug__in=invitation.teams).order_by("slug"):
+        people.grant(person, "decide", team, by=by)
+    return None
