@@ -13,7 +13,7 @@ from referencing.exceptions import Unresolvable
 from approvals import masks
 from approvals.ledger import canonical
 from approvals.schemas import words
-from approvals.schemas.budgets import OverBudget, limited
+from approvals.schemas.budgets import STEPS, OverBudget, limited
 from approvals.schemas.dialects import DIALECTS, NEWEST, alone, uri_of
 
 MOST_FAULTS = 50
@@ -28,14 +28,14 @@ class Fault:
     message: str
 
 
-def validate(schema: dict[str, Any], args: Any) -> tuple[Fault, ...]:
+def validate(schema: dict[str, Any], args: Any, *, steps: int = STEPS) -> tuple[Fault, ...]:
     """What keeps the value from fitting the schema, at most MOST_FAULTS; nothing when it fits.
 
-    Reads 2020-12 unless the schema names another draft that we honour. Never fetches anything. What costs more than the
-    budget is invalid (rule ``budget``), as is everything under a schema that cannot be followed (rule ``schema``).
+    Reads 2020-12 unless the schema names another draft that we honour. Never fetches anything. What costs more than
+    ``steps`` is invalid (rule ``budget``), as is everything under a schema that cannot be followed (rule ``schema``).
     """
     try:
-        with limited():
+        with limited(steps):
             errors = validator_of(schema).iter_errors(args)
             leaves = [leaf for error in islice(errors, MOST_FAULTS) for leaf in _leaves(error)]
             return tuple(dict.fromkeys(_fault(pointer, error) for pointer, error in leaves[:MOST_FAULTS]))

@@ -47,6 +47,15 @@ def test_everyone_and_everything_is_made_and_recorded(loaded: Workspace) -> None
     assert {"workspace.founded", "team.formed"} <= set(kinds)
 
 
+def test_a_file_may_name_hundreds_of_people_and_teams() -> None:
+    """The budget of one validation is for what strangers send."""
+    folk = [{"email": f"person{number}@mill.example", "name": f"Person {number}"} for number in range(1000)]
+    everybody = [one["email"] for one in folk]
+    teams = [{"slug": f"team-{number}", "name": "Millers", "deciders": everybody[:100]} for number in range(100)]
+    mill = {"slug": "mill", "name": "The mill", "members": everybody, "teams": teams}
+    assert cast.read(json.dumps({"people": folk, "workspaces": [mill]}).encode())["workspaces"] == [mill]
+
+
 def test_loading_again_changes_nothing(loaded: Workspace) -> None:
     before = (Person.objects.count(), Team.objects.count(), entries.Entry.objects.count())
     cast.load(cast.read(FILE.encode()), passwords={"ada@mill.example": "another password"}, by="system")
