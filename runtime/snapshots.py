@@ -8,7 +8,7 @@ as soon as the pieces are twice as large as the state. They are derived: losing 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 from uuid import UUID
@@ -16,7 +16,7 @@ from uuid import UUID
 from django.db import models
 
 from approvals import rows
-from approvals.ledger import canonical, keys, sealing
+from approvals.ledger import canonical, sealing
 from approvals.rows import wire
 from runtime import blobs
 
@@ -98,22 +98,23 @@ def load(workspace_id: UUID, run_id: UUID, seq: int) -> tuple[Stack, list[Operat
     One that was forged, moved or lost is passed over, with all behind it: the checkpoints say the same.
     """
     stack, held = Stack(), list[Operation]()
-    for at, since, size, live, mac, body in wire.rows(_STACK, {"run": run_id, "seq": seq}):
-        opened = _opened(workspace_id, run_id, since, at, mac, body) if since == stack.seq + 1 else None
-        if opened is None:
-            break
+    found = list(_unbroken(wire.rows(_STACK, {"run": run_id, "seq": seq})))
+    sealed = ((body, _place(run_id, since, at, mac)) for at, since, _, _, mac, body in found)
+    for (at, _, size, live, mac, _), clear in zip(found, sealing.unseal_each(workspace_id, sealed), strict=False):
+        opened: dict[str, Any] = json.loads(clear)
         held += opened["ops"]
         stack = Stack(at, bytes(mac), opened["goto"], stack.size + size, live)
     return stack, held
 
 
-def _opened(workspace_id: UUID, run_id: UUID, since: int, seq: int, mac: bytes, body: bytes) -> dict[str, Any] | None:
-    try:
-        clear = sealing.unseal(workspace_id, body, place=_place(run_id, since, seq, mac))
-    except (sealing.Tampered, keys.UnknownKey):
-        return None
-    opened: dict[str, Any] = json.loads(clear)
-    return opened
+def _unbroken(found: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+    """The snapshots as long as each begins where the last one ended."""
+    ended = 0
+    for row in found:
+        if row[1] != ended + 1:
+            return
+        ended = row[0]
+        yield row
 
 
 def _place(run_id: UUID, since: int, seq: int, mac: bytes) -> str:

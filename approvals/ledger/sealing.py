@@ -6,6 +6,7 @@ import os
 import threading
 import time
 import zlib
+from collections.abc import Iterable
 from functools import partial
 from typing import Final
 from uuid import UUID
@@ -22,6 +23,8 @@ _FORMAT = 1
 _HEAD = 3
 _NONCE = 12
 _WORTH_COMPRESSING = 200
+_WORTH_A_THREAD: Final = 8
+"""So many bodies and more are unpacked by two threads."""
 NEWEST_FOR = 30.0
 """Seconds for which a process goes on sealing with the data key it knows, before it looks whether there is a newer
 one."""
@@ -61,7 +64,22 @@ def seal(workspace_id: UUID, clear: bytes, *, place: str) -> bytes:
 def unseal(workspace_id: UUID, sealed: bytes | memoryview, *, place: str) -> bytes:
     """The bytes that were sealed for this place. Raises Erased for none, Tampered for others, keys.UnknownKey without
     the root key."""
-    sealed = bytes(sealed)
+    return _unpacked(_decrypted(workspace_id, bytes(sealed), place))
+
+
+def unseal_each(workspace_id: UUID, found: Iterable[tuple[bytes, str]]) -> list[bytes]:
+    """What `unseal` gives for each of these, with its place, up to the first that it refuses. Many are unpacked at
+    once, by two threads."""
+    opened: list[bytes] = []
+    for sealed, place in found:
+        try:
+            opened.append(_decrypted(workspace_id, bytes(sealed), place))
+        except (Tampered, keys.UnknownKey):
+            break
+    return _unpacked_all(opened)
+
+
+def _decrypted(workspace_id: UUID, sealed: bytes, place: str) -> bytes:
     if not sealed:
         raise Erased(f"What stood in {place} was erased.")
     number = int.from_bytes(sealed[1:_HEAD], "big")
@@ -70,7 +88,7 @@ def unseal(workspace_id: UUID, sealed: bytes | memoryview, *, place: str) -> byt
     key = _known(workspace_id, number)
     nonce, body = sealed[_HEAD : _HEAD + _NONCE], sealed[_HEAD + _NONCE :]
     try:
-        return _unpacked(AESGCM(key).decrypt(nonce, body, _bound(workspace_id, number, place)))
+        return AESGCM(key).decrypt(nonce, body, _bound(workspace_id, number, place))
     except InvalidTag:
         raise Tampered(f"What stands in {place} is not what was sealed there.") from None
 
@@ -132,6 +150,14 @@ def _unpacked(packed: bytes) -> bytes:
         case b"\1":
             return zlib.decompress(packed[1:])
     return packed[1:]
+
+
+def _unpacked_all(packed: list[bytes]) -> list[bytes]:
+    small: list[bytes | bytearray | memoryview] = [each[1:] for each in packed if each[:1] == b"\2"]
+    if len(small) < _WORTH_A_THREAD:
+        return [_unpacked(each) for each in packed]
+    unpacked = iter(_coders.unpack.multi_decompress_to_buffer(small, threads=2))
+    return [next(unpacked).tobytes() if each[:1] == b"\2" else _unpacked(each) for each in packed]
 
 
 class _Coders(threading.local):
