@@ -68,6 +68,7 @@ class Draft:
         after = lease.head_seq + 1
         self.judged = [self._ready(after, idx, call) for idx, call in enumerate(step.calls)]
         self.body = {"ops": state.changes(step.update, step.append, step.remove)}
+        state.hold_to(self.state, self.body["ops"])
         self.body |= {
             "calls": [each.entry for each in self.judged],
             "results": [_consumed(call) for call in self.ended],

@@ -48,6 +48,17 @@ def changes(
     return operations + [{"op": "delete", "path": canonical.join([name])} for name in remove]
 
 
+def hold_to(state: Mapping[str, Any], operations: Iterable[Mapping[str, Any]]) -> None:
+    """Whether a step's changes can be folded into the state before it: only a list is appended to. Raises NotState,
+    before anything is committed."""
+    told: dict[str, Any] = {}
+    for each in operations:
+        name = canonical.split(each["path"])[0]
+        if each["op"] == "append" and not isinstance(told.get(name, state.get(name, [])), list):
+            raise NotState(each["path"], "only a list can be appended to")
+        told[name] = [] if each["op"] == "append" else each.get("value", [])
+
+
 def encode(body: Mapping[str, Any]) -> bytes:
     """The canonical bytes of what a checkpoint holds. Raises NotState for anything but pure JSON, and for more than
     MAX_BYTES."""

@@ -79,6 +79,10 @@ class Step:
     done: bool = False
 
 
+NODE_MAX: Final = 120
+"""The longest name of a node, in characters."""
+
+
 class BadStep(Exception):
     """An agent answered with something that is no step; the message says what."""
 
@@ -119,6 +123,7 @@ def check(step: Any) -> Step:
     """The step, if it is one. Raises BadStep."""
     if not isinstance(step, Step):
         raise BadStep(f"a step must be a Step, not {type(step).__name__}")
+    _check_shape(step)
     if step.done and step.calls:
         raise BadStep("a step that ends the run proposes no calls")
     for call in step.calls:
@@ -128,9 +133,22 @@ def check(step: Any) -> Step:
             raise BadStep("calls must be ProposedCall, each with a tool's name and an object of arguments, or Question")
         else:
             _check_estimate(call)
-    if any(type(count) is not int or count < 0 for count in step.usage.values()):
-        raise BadStep("usage counts in whole numbers")
     return step
+
+
+def _check_shape(step: Step) -> None:
+    """That each part is of its kind, before anything is made of it."""
+    changed = isinstance(step.update, Mapping) and isinstance(step.append, Mapping)
+    if not changed or not isinstance(step.remove, list | tuple) or not isinstance(step.calls, list | tuple):
+        raise BadStep("update and append are objects, remove and calls are lists")
+    if not isinstance(step.goto, str) or len(step.goto) > NODE_MAX or plain(step.goto) != step.goto:
+        raise BadStep(f"goto is the name of a node, text of at most {NODE_MAX} characters")
+    if not isinstance(step.usage, Mapping) or not all(_is_count(*each) for each in step.usage.items()):
+        raise BadStep("usage counts in whole numbers of at most 2**53 - 1, each under a name")
+
+
+def _is_count(name: Any, count: Any) -> bool:
+    return isinstance(name, str) and plain(name) == name and type(count) is int and 0 <= count < 2**53
 
 
 def _check_estimate(call: ProposedCall) -> None:

@@ -16,6 +16,7 @@ import pytest
 from django.test import Client
 
 from runtime import checkpoints, runs, state
+from runtime.agents.agent import BadStep, Step, check
 from runtime.runs import Run
 from tests.runtime import growing
 from tests.runtime.conftest import Desk
@@ -123,6 +124,42 @@ def test_what_is_too_large_is_named_too(poisoned: Any) -> None:
 def test_names_are_text_and_what_is_appended_is_a_list(update: Any, append: Any, remove: Any, said: str) -> None:
     with pytest.raises(state.NotState, match=said):
         state.changes(update, append, remove)
+
+
+def test_what_is_no_list_is_not_appended_to_and_the_last_good_checkpoint_stays(desk: Desk) -> None:
+    """DU-S1: it is found before it is committed, so that the run can go on after a fix."""
+    run = growing.grow(desk, {"update": {"a": 1}}, {"append": {"a": [2]}})
+    assert (run.status, run.reason_code, run.head_seq) == ("failed", "bad_step", 2)
+    assert run.reason.startswith("/a: only a list")
+    assert checkpoints.rehydrate(run.pk, head_seq=2, head_mac=bytes(run.head_mac))[0]["a"] == 1
+
+
+def test_a_list_may_be_set_and_appended_to_in_one_step(desk: Desk) -> None:
+    run = growing.grow(desk, {"update": {"a": 1}}, {"update": {"a": [1]}, "append": {"a": [2]}})
+    assert run.status == "completed"
+    state_, _ = checkpoints.rehydrate(run.pk, head_seq=run.head_seq, head_mac=bytes(run.head_mac))
+    assert state_["a"] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        Step(usage={"tokens": 2**53}),
+        Step(usage={"half \ud800": 1}),
+        Step(usage={7: 1}),  # type: ignore[dict-item]
+        Step(usage=None),  # type: ignore[arg-type]
+        Step(update=None),  # type: ignore[arg-type]
+        Step(append=[1]),  # type: ignore[arg-type]
+        Step(remove="name"),
+        Step(calls=None),  # type: ignore[arg-type]
+        Step(goto="n" * 121),
+        Step(goto="half \ud800"),
+    ],
+)
+def test_each_part_of_a_step_is_of_its_kind(step: Step) -> None:
+    """DU-S1: whatever an agent answers, it is a sentence about the step, never a worker that dies of it."""
+    with pytest.raises(BadStep):
+        check(step)
 
 
 def test_an_operator_lets_it_go_on_after_a_fix(
