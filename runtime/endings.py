@@ -9,7 +9,7 @@ from django.db import IntegrityError, connection
 from django.db.models import F
 
 from approvals import gate, rows
-from approvals.ledger import canonical, entries
+from approvals.ledger import canonical, entries, keys, sealing
 from runtime import calls, leases, outcomes, runs
 from runtime.leases import Lease
 from runtime.runs import Run
@@ -51,14 +51,24 @@ def stop(lease: Lease, *, to: str, code: str, reason: str) -> None:
             leases.release(lease, to=to, **ended)
 
 
+def _why_cancelled(run: Run) -> tuple[str, str]:
+    """What was said by whoever wants it cancelled, and a sentence of ours. The wish counts though its words cannot be
+    proved: ending a run lets nothing happen, and one that cannot be ended would be taken up for ever."""
+    try:
+        told = runs.cancel_reason_of(run)
+    except (sealing.Tampered, keys.UnknownKey) as fault:
+        log.error("Why %s was cancelled cannot be read: %s", run.public_id, fault)
+        return "", "It was cancelled; what was said of it is not as it was written."
+    return told, "It was cancelled." if told else "A deadline passed, and the rule ends the run then."
+
+
 def end_cancelled(lease: Lease) -> None:
     """Carry out the wish to cancel. This worker has the run, so no new approval can open while the open ones are
     withdrawn."""
     with rows.within(lease.workspace_id):
         run = Run.objects.get(pk=lease.run_id)
         waiting = calls.unconsumed(lease.run_id)
-    told = runs.cancel_reason_of(run)
-    reason = "It was cancelled." if told else "A deadline passed, and the rule ends the run then."
+    told, reason = _why_cancelled(run)
     gate.withdraw(lease.workspace_id, lease.public_id, by=run.cancel_by, reason=told or reason)
     for call in waiting:
         if call.status == "executing":

@@ -86,6 +86,15 @@ def test_a_run_in_progress_is_cancelled_by_its_own_worker(desk: Desk) -> None:
     assert run.status == "cancelled" and tooling.happened("sent") == []
 
 
+def test_a_wish_to_cancel_is_obeyed_though_its_words_were_changed(desk: Desk) -> None:
+    """T31, DU-S4: nobody makes a run, past Placet, that can neither go on nor end."""
+    run = desk.start([call("free.pure")])
+    Run.objects.filter(pk=run.pk).update(cancel_by="system", cancel_reason=b"\x00never sealed")
+    run = desk.work(run)
+    assert (run.status, tooling.happened("sent")) == ("cancelled", [])
+    assert "not as it was written" in run.reason
+
+
 def test_a_cancelled_run_whose_sender_died_says_that_nobody_knows(desk: Desk) -> None:
     """DU-S9: calls that were being sent finish or become unknown; nothing is sent again for a run that ends."""
     run = desk.start([call("free.keyed"), call("free.keyed", 2)])
