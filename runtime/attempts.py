@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db import models
 
 from approvals import rows
-from approvals.ledger import canonical, sealing
+from approvals.ledger import canonical, keys, sealing
 from runtime import tools
 
 GRACE: Final = 5
@@ -41,9 +41,22 @@ class Attempt(rows.Row):
     note = models.TextField(blank=True)
     answer = models.BinaryField(default=b"")
     usage = models.JSONField(null=True)
+    end_mac = models.BinaryField(default=b"")
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["call", "number"], name="one_attempt_of_a_number")]
+
+    def holds(self) -> bool:
+        """Whether its end is as it was written. Raises UnknownKey."""
+        return keys.holds("attempt", _end(self.pk, self.outcome), bytes(self.end_mac))
+
+    @property
+    def did_nothing(self) -> bool:
+        """Whether it had no effect, and Placet wrote so: for that alone a call may be sent again unasked."""
+        try:
+            return self.outcome in NOTHING_HAPPENED and self.holds()
+        except keys.UnknownKey:
+            return False
 
 
 # Questions
@@ -70,9 +83,13 @@ def nothing_happened(last: Attempt, effect: str) -> bool:
     Before a call of another kind is sent again, a lookup or a person has said that the earlier sendings did nothing. A
     call that is safe to repeat is repeated without asking, so an earlier sending without an answer still counts.
     """
-    if last.outcome not in NOTHING_HAPPENED or effect not in REPEATED_UNASKED:
-        return last.outcome in NOTHING_HAPPENED
-    return not Attempt.objects.filter(call_id=last.call_id).exclude(outcome__in=NOTHING_HAPPENED).exists()
+    if not last.did_nothing or effect not in REPEATED_UNASKED:
+        return last.did_nothing
+    return all(each.did_nothing for each in Attempt.objects.filter(call_id=last.call_id))
+
+
+def _end(attempt_id: UUID, outcome: str) -> bytes:
+    return canonical.encode({"attempt": attempt_id.hex, "outcome": outcome})
 
 
 def _answer_place(attempt_id: UUID) -> str:
@@ -80,6 +97,11 @@ def _answer_place(attempt_id: UUID) -> str:
 
 
 # Verbs
+
+
+def signed_end(attempt: Attempt, outcome: str) -> bytes:
+    """What goes into ``end_mac`` of an attempt that ends so."""
+    return keys.sign("attempt", _end(attempt.pk, outcome))
 
 
 def sealed_answer(attempt: Attempt, value: Any, message: str) -> bytes:

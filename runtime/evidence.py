@@ -16,6 +16,7 @@ from approvals.ledger.anchors import Head
 from approvals.ledger.entries import Entry
 from runtime import checkpoints, precedents
 from runtime.attempts import Attempt
+from runtime.budgets import UNITS, Budget
 from runtime.calls import Call
 from runtime.checkpoints import Checkpoint
 from runtime.credentials import AgentCredential
@@ -57,6 +58,8 @@ def unproven(workspace_id: UUID) -> Iterator[str]:
     """A sentence for every run, tool, agent and credential of a workspace that is not as it was written."""
     yield from _runs(workspace_id)
     yield from _calls(workspace_id)
+    yield from _attempts(workspace_id)
+    yield from _budgets(workspace_id)
     yield from _definitions(workspace_id)
     for tombstone in Tombstone.objects.filter(workspace_id=workspace_id).order_by("created_at"):
         if not _proved(tombstone):
@@ -69,7 +72,8 @@ def unproven(workspace_id: UUID) -> Iterator[str]:
 def _runs(workspace_id: UUID) -> Iterator[str]:
     found = Run.objects.filter(workspace_id=workspace_id).order_by("created_at")
     started = _started(workspace_id)
-    for run in found.only("pk", "head_seq", "head_mac", "requester_id", "agent_id").iterator(_AT_ONCE):
+    read = ("pk", "head_seq", "head_mac", "requester_id", "agent_id", "version__number")
+    for run in found.select_related("version").only(*read).iterator(_AT_ONCE):
         yield from _beginning(run, started.get(run.public_id))
         try:
             checkpoints.verify_tail(run.pk, 0, head_seq=run.head_seq, head_mac=bytes(run.head_mac))
@@ -94,6 +98,8 @@ def _beginning(run: Run, told: dict[str, Any] | None) -> Iterator[str]:
     agent = rows.public_id(Agent.PREFIX, run.agent_id)
     if told["agent"] != agent:
         yield f"{run.public_id} is of {agent}, and by the ledger of {told['agent']}."
+    if told["version"] != run.version.number:
+        yield f"{run.public_id} runs version {run.version.number}, and by the ledger version {told['version']}."
     if told.get("requester", asked_by) != asked_by:
         yield f"{run.public_id} asks for {asked_by or 'nobody'}, and by the ledger for {told['requester'] or 'nobody'}."
 
@@ -113,6 +119,35 @@ def _calls(workspace_id: UUID) -> Iterator[str]:
         became = [each["outcome"] for each in about if each["kind"] == "outcome.reported"][-1:]
         if (became == ["executed"]) is not (call.status == "executed"):
             yield f"{call.public_id} is {call.status}, and by the ledger {became[0] if became else 'not sent'}."
+
+
+def _budgets(workspace_id: UUID) -> Iterator[str]:
+    """Caps against what a run was started with and what people raised since. Entries of old do not say the caps."""
+    caps: dict[str, dict[str, int]] = {}
+    kinds = ["run.started", "budget.raised"]
+    found = Entry.objects.filter(workspace_id=workspace_id, kind__in=kinds).order_by("chain_id", "seq")
+    for body in found.values_list("body", flat=True).iterator(_AT_ONCE):
+        entry: dict[str, Any] = canonical.parse(bytes(body))
+        if entry["kind"] == "run.started":
+            caps[entry["chain"]] = dict(entry.get("budget", {}))
+        else:
+            known = caps.setdefault(entry["chain"], {})
+            known |= {unit: max(cap, known.get(unit, 0)) for unit, cap in entry["caps"].items()}
+    for budget in Budget.objects.filter(workspace_id=workspace_id).order_by("created_at"):
+        chain = rows.public_id(Run.PREFIX, budget.root_id)
+        if told := caps.get(chain):
+            here = {unit: cap for unit in UNITS if (cap := getattr(budget, f"{unit}_cap")) is not None}
+            if here != {unit: cap for unit, cap in told.items() if unit in UNITS}:
+                yield f"the caps of {chain} are not those that its ledger gave it."
+
+
+def _attempts(workspace_id: UUID) -> Iterator[str]:
+    """Attempts whose end was changed: what had no effect may be sent again. What ended before ends were signed, and
+    what was given up without an answer, has no code."""
+    ended = Attempt.objects.filter(workspace_id=workspace_id).exclude(end_mac=b"").order_by("created_at")
+    for attempt in ended.iterator(_AT_ONCE):
+        if not _proved(attempt):
+            yield f"the end of {attempt.public_id} is not as it was written."
 
 
 def _verify_bodies(run: Run) -> None:
@@ -152,7 +187,7 @@ def _registered(workspace_id: UUID) -> tuple[dict[str, tuple[str, str]], dict[st
     return tools, agents
 
 
-def _proved(row: AgentCredential | Tombstone) -> bool:
+def _proved(row: AgentCredential | Tombstone | Attempt) -> bool:
     try:
         return row.holds()
     except keys.UnknownKey:

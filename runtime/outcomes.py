@@ -50,7 +50,7 @@ def settle(lease: Lease, call: Call, attempt: Attempt, effect: str, answer: tool
 
 def _another_is_unanswered(attempt: Attempt) -> bool:
     others = Attempt.objects.filter(call_id=attempt.call_id).exclude(pk=attempt.pk)
-    return others.exclude(outcome__in=attempts.NOTHING_HAPPENED).exists()
+    return not all(each.did_nothing for each in others)
 
 
 def record(
@@ -107,6 +107,7 @@ def end_attempt(lease: Lease, attempt: Attempt, answer: tools.Answer, *, late: b
         attempt.answer = attempts.sealed_answer(attempt, answer.value, answer.message)
     sets = {
         "outcome": answer.outcome,
+        "end_mac": attempts.signed_end(attempt, answer.outcome),
         "note": answer.note,
         "answer": attempt.answer,
         "usage": dict(answer.usage) if answer.usage is not None else None,
@@ -252,6 +253,9 @@ def _question_is_open(lease: Lease, call: Call) -> bool:
 
 def _end_late(lease: Lease, call: Call, attempt: Attempt, answer: tools.Answer, *, counted: bool) -> None:
     end_attempt(lease, attempt, answer, late=True)
+    # Asked after the row was written: an erasure either waits for it, or is seen here.
+    if Run.objects.filter(pk=lease.run_id, erased_at__isnull=False).exists():
+        Attempt.objects.filter(pk=attempt.pk).update(answer=b"", note="")
     body = {
         "subject": call.public_id,
         "attempt": attempt.number,

@@ -18,6 +18,7 @@ from django.db import models
 Purpose = Literal[
     "anchor",
     "approval",
+    "attempt",
     "blob",
     "call",
     "check",

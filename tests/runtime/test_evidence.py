@@ -17,7 +17,7 @@ from tests.tampering import Tamper
 
 @pytest.fixture
 def ended(desk: Desk) -> Run:
-    run = desk.begin([call("free.pure", 1)], [call("free.pure", 2)])
+    run = desk.work(desk.start([call("free.pure", 1)], [call("free.pure", 2)], budget={"tokens": 1000}))
     assert run.status == "completed" and found(desk) == []
     return run
 
@@ -38,6 +38,15 @@ def found(desk: Desk) -> list[str]:
         ("UPDATE runtime_agentversion SET definition = '{\"a\":1}'", "version 1 of agent"),
         ("UPDATE runtime_run SET requester_id = NULL", "asks for nobody, and by the ledger for per_"),
         ("UPDATE runtime_run SET agent_id = gen_random_uuid()", "and by the ledger of agt_"),
+        (
+            "WITH other AS (INSERT INTO runtime_agentversion"
+            " (id, workspace_id, agent_id, kind, number, definition, digest, mac)"
+            " SELECT gen_random_uuid(), workspace_id, agent_id, kind, 9, definition, digest, mac"
+            " FROM runtime_agentversion RETURNING id) UPDATE runtime_run SET version_id = (SELECT id FROM other)",
+            "runs version 9, and by the ledger version 1",
+        ),
+        ("UPDATE runtime_budget SET tokens_cap = 9999999", "the caps of run_"),
+        ("UPDATE runtime_budget SET tokens_cap = NULL", "the caps of run_"),
         ("DELETE FROM approvals_entry WHERE kind = 'run.started'", "no entry started run_"),
         ("UPDATE runtime_agent SET version = 0", "agent scripted: version 0 is in force"),
     ],

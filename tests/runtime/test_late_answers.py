@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from approvals.approvals import Approval
-from runtime import invariants
+from runtime import invariants, retention, runs
+from runtime.attempts import Attempt
 from tests.runtime import tooling
 from tests.runtime.conftest import Desk, call
 from tests.runtime.crashing import wake, work_and_stop
@@ -19,3 +20,15 @@ def test_a_late_answer_withdraws_the_question_whether_it_may_be_sent_again(desk:
     assert desk.work(run).status == "completed" and len(tooling.happened("done")) == 1
     assert Approval.objects.get().status == "cancelled" and run.budget_question == ""
     assert invariants.offenders() == []
+
+
+def test_what_comes_late_to_a_run_that_was_erased_stays_out_of_it(desk: Desk) -> None:
+    """DU-L10, DU-S9: what became of the attempt is kept, and nothing of what the tool said."""
+    run = desk.start([call("free.keyed", 7)])
+    child = work_and_stop(run, "send.after")
+    runs.cancel(run, by="system", reason="Stop.")
+    assert desk.work(run).status == "cancelled"
+    retention.erase(run, by="system")
+    wake(child)
+    attempt = Attempt.objects.get()
+    assert (attempt.outcome, attempt.late, bytes(attempt.answer), attempt.note) == ("executed", True, b"", "")

@@ -11,7 +11,7 @@ from django.db import connection
 
 from approvals import policies, rows
 from approvals.ledger import entries
-from runtime import attempts, definitions, lookups, promises, retries, runs, sweeps, tools
+from runtime import attempts, definitions, evidence, lookups, promises, retries, runs, sweeps, tools
 from runtime.calls import Attempt, Call
 from runtime.runs import Run
 from runtime.tools import Answer
@@ -63,6 +63,20 @@ def test_a_tool_out_of_reach_is_tried_again_later_by_a_run_that_sleeps(
     assert desk.wait_out(run).status == "completed"
     assert len(sends.keys) == 2 and len(set(sends.keys)) == 1
     assert [each.outcome for each in Attempt.objects.order_by("number")] == ["failed_before", "executed"]
+
+
+@pytest.mark.parametrize("code", [b"", b"\x00\x01" + b"f" * 32])
+def test_only_an_end_that_placet_wrote_lets_an_unsafe_call_be_sent_again(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, code: bytes
+) -> None:
+    """T31, DU-S6: whoever writes the database cannot say that nothing happened."""
+    sends = Sends(monkeypatch, NOT_REACHED)
+    run = desk.begin([call("free.unsafe")])
+    Attempt.objects.update(end_mac=code)
+    desk.wait_out(run)
+    assert len(sends.keys) == 1 and desk.calls(run)[0].status == "unknown"
+    found = [line for line in evidence.unproven(run.workspace_id) if "end of att_" in line]
+    assert bool(found) is bool(code)
 
 
 def test_it_is_not_woken_before_its_time(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
