@@ -31,6 +31,7 @@ CAMPAIGNS: Final = {
     "bench": {
         "decide": "milliseconds from a decision that is posted to the tool that is called",
         "steps": "steps a second and bytes a step, reading a long run, beside LangGraph and DBOS with --rivals",
+        "inbox": "inbox, review page and history among 100,000 approvals; entries of the ledger verified a second",
         "idle": "memory and processor time of the whole stack while many runs wait for people",
     },
 }
@@ -40,6 +41,7 @@ SMALL: Final[dict[str, dict[str, Any]]] = {
     "idle": {"runs": 5, "period": 2.0, "seed": 1},
     "race": {"rounds": 30, "seed": 1},
     "kill": {"rounds": 20, "seed": 2, "hasten": True},
+    "inbox": {"n": 260, "seed": 1},
     "steps": {"n": 30, "rounds": 1, "seed": 1},
     "tools": {"cases": Path("tests/tools"), "seed": 1},
     "tamper": {"rounds": 1, "seed": 1},
@@ -64,7 +66,9 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         one.add_argument("--rounds", type=int, metavar="N", help="how often")
         one.add_argument("--runs", type=int, metavar="N", help="idle: how many runs wait")
         one.add_argument("--period", type=float, metavar="SECONDS", help="idle: for how long it is watched")
-        one.add_argument("--n", type=int, metavar="N", help="steps: how many steps a run has")
+        one.add_argument(
+            "--n", type=int, metavar="N", help="steps: how many steps a run has; inbox: how many approvals"
+        )
         one.add_argument("--bytes", type=int, metavar="N", help="steps: how many characters each step adds")
         one.add_argument("--rivals", action="store_true", help="steps: measure the rivals too, in turn")
         one.add_argument("--hasten", action="store_true", help="kill: let the leases of killed workers end at once")
