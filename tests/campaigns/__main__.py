@@ -41,7 +41,7 @@ SMALL: Final[dict[str, dict[str, Any]]] = {
     "idle": {"runs": 5, "period": 2.0, "seed": 1},
     "race": {"rounds": 30, "seed": 1},
     "kill": {"rounds": 20, "seed": 2, "hasten": True},
-    "inbox": {"n": 260, "seed": 1},
+    "inbox": {"n": 100, "rounds": 9, "seed": 1},
     "steps": {"n": 30, "rounds": 1, "seed": 1},
     "tools": {"cases": Path("tests/tools"), "seed": 1},
     "tamper": {"rounds": 1, "seed": 1},

@@ -30,6 +30,8 @@ FILLERS: Final = 3
 READERS: Final = 5
 REQUESTS: Final = 60
 """So many of each page are asked for."""
+FEW: Final = 200
+"""So many there are when the statements are counted first."""
 MOST_MS: Final = 100
 LEAST_ENTRIES: Final = 20_000
 STATEMENT: Final = re.compile(r"placet web .*(?:statement|execute [^:]*): (?!BEGIN|COMMIT|ROLLBACK|SET )")
@@ -40,21 +42,22 @@ Page = Callable[[Visitor, random.Random], str]
 def run(stage: Stage, options: argparse.Namespace) -> tuple[bool, dict[str, Any]]:
     """Fill, read, verify; ok when every page is quick, costs what it cost when there was nothing, and the ledger is
     verified quickly."""
-    count, rng = options.n or APPROVALS, random.Random(options.seed)
+    count, requests, rng = options.n or APPROVALS, options.rounds or REQUESTS, random.Random(options.seed)
     stage.start()
     readers = gather(stage)
-    fill(stage, 200)
+    few = min(FEW, count // 2)
+    fill(stage, few)
     before = {name: statements(stage, page, readers, rng) for name, page in PAGES.items()}
     tell(f"{count} approvals are asked for, and most are settled …")
-    filled = fill(stage, count - 200)
+    filled = fill(stage, count - few)
     with stage.servers.postgres.connect("placet") as admin:
         admin.execute("VACUUM (ANALYZE)")
     after = {name: statements(stage, page, readers, rng) for name, page in PAGES.items()}
-    tell(f"Filled in {filled:.0f} s; {REQUESTS} of each page …")
-    medians = {name: median(page, readers, rng) for name, page in PAGES.items()}
+    tell(f"Filled in {filled:.0f} s; {requests} of each page …")
+    medians = {name: median(page, readers, rng, requests) for name, page in PAGES.items()}
     entries, seconds, whole = verified()
     rate = round(entries / seconds)
-    figures: dict[str, Any] = {"requests": REQUESTS * len(PAGES), "approvals": count, "fill_s": round(filled)}
+    figures: dict[str, Any] = {"requests": requests * len(PAGES), "approvals": count, "fill_s": round(filled)}
     figures |= {f"{name}_p50_ms": took for name, took in medians.items()}
     figures |= {"queries": after, "queries_when_empty": before, "ledger_entries": entries, "ledger_entries_per_s": rate}
     figures["ledger_and_rows_s"] = round(whole)
@@ -106,8 +109,8 @@ def _review(reader: Visitor, rng: random.Random) -> str:
     workspace = gate.workspace_named(crowd.SLUG)
     assert workspace is not None
     with rows.within(workspace):
-        asked = Approval.objects.filter(workspace=workspace, status="pending").order_by("pk")
-        return reader.path(asked[rng.randrange(100 if asked.count() > 100 else 5)].public_id)
+        open_ones = list(Approval.objects.filter(workspace=workspace, status="pending").order_by("pk")[:100])
+    return reader.path(rng.choice(open_ones).public_id)
 
 
 def _history(reader: Visitor, rng: random.Random) -> str:
@@ -118,9 +121,9 @@ def _history(reader: Visitor, rng: random.Random) -> str:
 PAGES: Final[dict[str, Page]] = {"inbox": _inbox, "review": _review, "history": _history}
 
 
-def median(page: Page, readers: list[Visitor], rng: random.Random) -> float:
+def median(page: Page, readers: list[Visitor], rng: random.Random, requests: int) -> float:
     """The median time of a page in milliseconds, as these readers ask for it in turn."""
-    taken = [asked(page, readers[number % len(readers)], rng) for number in range(REQUESTS)]
+    taken = [asked(page, readers[number % len(readers)], rng) for number in range(requests)]
     return milliseconds(statistics.median(taken))
 
 

@@ -52,10 +52,11 @@ def test_the_other_campaigns_hold_in_small() -> None:
     AP-E1, AP-E2, AP-E4, AP-E7, AP-E8, AP-E9, AP-X1, AP-X2: our own tools, in the shapes that published ones have.
     T31, DU-L31, DU-S6, DU-S12, AU-4, AU-5, IN-A4, IN-A6: rows changed past Placet; each caught, nothing sent.
     Whether the figures of the benchmarks are good is for a quiet machine to say."""
-    names = ("decide", "idle", "race", "steps", "tools", "tamper")
-    decide, idle, race, steps, tools, tamper = small(*names, seconds=1200)
+    names = ("decide", "idle", "inbox", "race", "steps", "tools", "tamper")
+    decide, idle, inbox, race, steps, tools, tamper = small(*names, seconds=1200)
     assert decide["n"] == 5 and 0 < decide["p50_ms"] <= decide["p95_ms"] and decide["celery_p50_ms"] > 0
     assert idle["runs"] >= 5 and 0 < idle["rss_mb"] < 700 and idle["cpu_percent"] >= 0
+    assert inbox["queries"] == inbox["queries_when_empty"] and inbox["ledger_entries"] > 100
     assert steps["ours"]["steps_per_s"] > 0 and 0 < steps["ours"]["bytes_per_step"] <= 4000  # DU-L47
     assert steps["read_ms"] > 0 and steps["four_workers_ratio"] > 0 and 0 < steps["worker_rss_mb"] < 400
     assert race["ok"] and race["rounds"] == 30
