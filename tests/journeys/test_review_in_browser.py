@@ -67,7 +67,7 @@ def test_a_person_signs_in_reads_edits_approves_and_sees_it_run(cast: Cast, open
     page = opens(None, "/")
     page.get_by_label("E-mail").fill(cast.dana.email)
     page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("button", name="Sign in", exact=True).click()
     page.get_by_role("link", name="Refund €420.00").click()
     page.get_by_role("link", name="Edit").click()
     page.locator("input.number").fill("310.00")
