@@ -141,7 +141,11 @@ class Sight:
 
 def question(lease: Lease, stop: Breakpoint, interrupts: Interrupts, sight: Sight) -> gate.Asked:
     """What people are asked at this breakpoint. Raises agents.Unusable for a state that is too large to be shown."""
-    value = canonical.encode(interrupts.shown(sight.state), max_depth=canonical.MAX_DEPTH + 8)
+    try:
+        value = canonical.encode(interrupts.shown(sight.state))
+    except canonical.Unrepresentable as fault:
+        told = f"Its variables are nested too deep to be shown: {fault}."
+        raise agents.Unusable(f"{told} Name those that matter in the agent's state_schema.") from fault
     if len(value) > SHOWN_MAX:
         told = f"Its variables have {len(value):,} bytes, and people are shown {SHOWN_MAX:,} at most."
         raise agents.Unusable(f"{told} Name those that matter in the agent's state_schema.")

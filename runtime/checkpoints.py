@@ -17,6 +17,7 @@ from approvals import rows
 from approvals.ledger import canonical, keys, sealing
 from approvals.rows import wire
 from runtime import blobs, snapshots, state
+from runtime.agents.agent import OVER
 from runtime.snapshots import Stack
 
 SCHEMA: Final = 1
@@ -57,6 +58,11 @@ class Checkpoint(rows.Row):
     """What the body holds, on a checkpoint that was drafted or opened just now."""
     lifted: Mapping[str, bytes] = {}
     """The large values that a checkpoint which was drafted just now refers to, by their names."""
+
+    @property
+    def next_node(self) -> str:
+        """The node that comes next; none after the last checkpoint of a run."""
+        return "" if self.goto == OVER else self.goto
 
 
 class Unreadable(Exception):

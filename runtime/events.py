@@ -150,7 +150,7 @@ def _time(entry: dict[str, Any]) -> datetime:
 
 
 def _of_checkpoint(run: Run, checkpoint: Checkpoint, cursor: str) -> Iterator[Event]:
-    facts = {"seq": checkpoint.seq, "node": checkpoint.node, "goto": checkpoint.goto}
+    facts = {"seq": checkpoint.seq, "node": checkpoint.node, "goto": checkpoint.next_node}
     kind = COMMITTED.get(str(checkpoint.kind), f"{checkpoint.kind}.committed")
     yield Event(checkpoint.created_at, kind, facts=facts, cursor=cursor, checkpoint=checkpoint)
     if run.status == Run.Status.COMPLETED and checkpoint.seq == run.head_seq:

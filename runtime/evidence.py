@@ -15,6 +15,7 @@ from approvals.ledger import canonical, keys
 from approvals.ledger.anchors import Head
 from approvals.ledger.entries import Entry
 from runtime import checkpoints, precedents
+from runtime.agents.agent import OVER
 from runtime.attempts import Attempt
 from runtime.budgets import UNITS, Budget
 from runtime.calls import Call
@@ -72,9 +73,11 @@ def unproven(workspace_id: UUID) -> Iterator[str]:
 def _runs(workspace_id: UUID) -> Iterator[str]:
     found = Run.objects.filter(workspace_id=workspace_id).order_by("created_at")
     started = _started(workspace_id)
-    read = ("pk", "head_seq", "head_mac", "requester_id", "agent_id", "version__number")
+    read = ("pk", "status", "head_seq", "head_mac", "requester_id", "agent_id", "version__number")
     for run in found.select_related("version").only(*read).iterator(_AT_ONCE):
         yield from _beginning(run, started.get(run.public_id))
+        if run.status != "completed" and Checkpoint.objects.filter(run=run, seq=run.head_seq, goto=OVER).exists():
+            yield f"{run.public_id} is {run.status}, and by its last checkpoint it is over."
         try:
             checkpoints.verify_tail(run.pk, 0, head_seq=run.head_seq, head_mac=bytes(run.head_mac))
             _verify_bodies(run)

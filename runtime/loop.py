@@ -344,6 +344,8 @@ class Turn:
             folded = checkpoints.read(lease.workspace_id, lease.run_id, lease.head_seq, head_mac=lease.head_mac)
             self._state, self._stack = folded.state, folded.stack
             self._name, self._agent, self._interrupts = _agent_of(lease)
+            if folded.goto == agents.OVER:
+                raise checkpoints.Unreadable("By its last checkpoint this run is over.")
             self._node = folded.goto or self._agent.entry
         return self._agent
 

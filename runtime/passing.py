@@ -11,6 +11,7 @@ from django.db.models import Q
 from approvals import gate, rows
 from approvals.ledger import canonical, entries
 from runtime import checkpoints, leases, state
+from runtime.agents.agent import OVER
 from runtime.breakpoints import Breakpoint
 from runtime.checkpoints import Checkpoint
 from runtime.crashpoints import reach
@@ -71,7 +72,8 @@ def _words(stop: Breakpoint) -> dict[str, Any]:
 def commit(lease: Lease, stop: Breakpoint, made: Passage) -> Checkpoint:
     """Write it into the run's history, once, and let the run go on, or end it. Raises LeaseLost, CancelWanted."""
     body = {"ops": made.operations, "approval": stop.approval, "breakpoint": stop.public_id}
-    checkpoint = leases.next_checkpoint(lease, kind="decision", body=body, node=stop.node, goto=stop.goto)
+    goto = OVER if made.ends else stop.goto
+    checkpoint = leases.next_checkpoint(lease, kind="decision", body=body, node=stop.node, goto=goto)
     reach("pass.before")
     landed = partial(checkpoints.committed, lease.run_id, checkpoint.seq, checkpoint.attempt_id)
     leases.durably(lease, partial(_write, lease, stop, made, checkpoint), landed)

@@ -11,7 +11,7 @@ from uuid import UUID
 from approvals import gate, rows
 from approvals.ledger import canonical
 from runtime import breakpoints, budgets, calls, checkpoints, definitions, heads, leases, questions, runs, state
-from runtime.agents.agent import ProposedCall, Question, Step, plain
+from runtime.agents.agent import OVER, ProposedCall, Question, Step, plain
 from runtime.breakpoints import Breakpoint
 from runtime.calls import Call
 from runtime.checkpoints import Checkpoint
@@ -73,7 +73,8 @@ class Draft:
             "calls": [each.entry for each in self.judged],
             "results": [_consumed(call) for call in self.ended],
         }
-        kept = {"node": self.node, "goto": self.goto, "usage": dict(step.usage)}
+        goto = OVER if step.done and not self.interrupts.at_the_end else self.goto
+        kept = {"node": self.node, "goto": goto, "usage": dict(step.usage)}
         self.checkpoint = leases.next_checkpoint(lease, kind="step", body=self.body, **kept)
         self.stop = self._stop() if step.done and self.interrupts.at_the_end else None
 

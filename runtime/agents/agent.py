@@ -79,6 +79,9 @@ class Step:
     done: bool = False
 
 
+OVER: Final = "."
+"""What stands in a run's last checkpoint in place of the next node, so that nobody makes the run go on past Placet. No
+node is called so."""
 NODE_MAX: Final = 120
 """The longest name of a node, in characters."""
 
@@ -143,6 +146,8 @@ def _check_shape(step: Step) -> None:
         raise BadStep("update and append are objects, remove and calls are lists")
     if not isinstance(step.goto, str) or len(step.goto) > NODE_MAX or plain(step.goto) != step.goto:
         raise BadStep(f"goto is the name of a node, text of at most {NODE_MAX} characters")
+    if step.goto == OVER:
+        raise BadStep(f"no node is called {OVER}")
     if not isinstance(step.usage, Mapping) or not all(_is_count(*each) for each in step.usage.items()):
         raise BadStep("usage counts in whole numbers of at most 2**53 - 1, each under a name")
 

@@ -226,7 +226,7 @@ def checkpoint_out(checkpoint: Checkpoint) -> dict[str, Any]:
         "number": checkpoint.seq,
         "kind": checkpoint.kind,
         "node": checkpoint.node,
-        "next_node": checkpoint.goto,
+        "next_node": checkpoint.next_node,
         "created_at": instant(checkpoint.created_at),
         "changes": changes,
         "schema_version": checkpoint.schema_version,

@@ -45,6 +45,7 @@ def found(desk: Desk) -> list[str]:
             " FROM runtime_agentversion RETURNING id) UPDATE runtime_run SET version_id = (SELECT id FROM other)",
             "runs version 9, and by the ledger version 1",
         ),
+        ("UPDATE runtime_run SET status = 'ready', ended_at = NULL", "and by its last checkpoint it is over"),
         ("UPDATE runtime_budget SET tokens_cap = 9999999", "the caps of run_"),
         ("UPDATE runtime_budget SET tokens_cap = NULL", "the caps of run_"),
         ("DELETE FROM approvals_entry WHERE kind = 'run.started'", "no entry started run_"),

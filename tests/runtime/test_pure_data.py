@@ -153,6 +153,7 @@ def test_a_list_may_be_set_and_appended_to_in_one_step(desk: Desk) -> None:
         Step(remove="name"),
         Step(calls=None),  # type: ignore[arg-type]
         Step(goto="n" * 121),
+        Step(goto="."),
         Step(goto="half \ud800"),
     ],
 )

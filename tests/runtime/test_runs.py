@@ -86,6 +86,15 @@ def test_a_run_in_progress_is_cancelled_by_its_own_worker(desk: Desk) -> None:
     assert run.status == "cancelled" and tooling.happened("sent") == []
 
 
+def test_a_run_that_was_over_is_not_taken_up_again(desk: Desk) -> None:
+    """T31, DU-S12: whoever writes the database cannot have its agent go on and propose its calls anew."""
+    run = desk.begin([call("free.pure")])
+    assert run.status == "completed"
+    Run.objects.filter(pk=run.pk).update(status="ready", ended_at=None)
+    run = desk.work(run)
+    assert (run.status, run.reason_code, len(tooling.happened("sent"))) == ("parked", "unreadable", 1)
+
+
 def test_a_wish_to_cancel_is_obeyed_though_its_words_were_changed(desk: Desk) -> None:
     """T31, DU-S4: nobody makes a run, past Placet, that can neither go on nor end."""
     run = desk.start([call("free.pure")])
