@@ -18,6 +18,7 @@ from typing import Final
 
 from runtime.children import CannotStart, until
 from runtime.console import say, step
+from runtime.demo import services
 from runtime.down import here, stop
 from runtime.embedded import Servers
 from runtime.environment import BadEnvironment
@@ -71,6 +72,8 @@ class Boot:
         environment = {"PLACET_ENV": "demo", **self.home.keys(), **self.start_servers()}
         extra, allowed = of_the_demo(self.home.path)
         environment["PLACET_ALLOW_ADDRESSES"] = allowed
+        environment["PLACET_MAIL_URL"] = f"smtp://127.0.0.1:{services.mailbox(self.home.path).port}"
+        environment["PLACET_URL"] = f"http://localhost:{port}"
         environment = {name: os.environ.get(name) or value for name, value in environment.items()}
         self.home.write_environment(environment)
         self.stack = Stack(self.home.path, environment, port=port, extra=extra, say=say)

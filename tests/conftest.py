@@ -23,6 +23,8 @@ from tests.throwaway import SERVERS, clean
 pytest_plugins = [
     "tests.sites",
     "tests.browsers",
+    "tests.mailboxes",
+    "tests.oidc",
     "tests.stacks",
     "tests.cases",
     "tests.tampering",

@@ -255,6 +255,7 @@ ABOUT_NO_ROW = {
     "set_passwords",
     "show",
     "state",
+    "team",
     "title",
     "tool",
     "url",

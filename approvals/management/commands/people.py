@@ -1,5 +1,5 @@
-"""`manage.py people load FILE | grant | revoke | list`: workspaces, teams, people and their rights from the command
-line."""
+"""`manage.py people load FILE | grant | revoke | list | invite | withdraw | leave | deactivate | reactivate |
+sign-out | drop-factors`: workspaces, teams, people, their rights and how they come and go, from the command line."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from django.apps import apps
 from django.core.management.base import BaseCommand, CommandError
 from django.db.models import Model
 
-from approvals import cast, people, rows, workspaces
+from approvals import cast, departures, invitations, letters, people, rows, signin, witness, workspaces
 from approvals.ledger import canonical
 from approvals.people import Person, Team, Workspace
+from approvals.votes import Refused
 
 SYSTEM = "system"
 PASSWORDS = {
@@ -24,7 +25,7 @@ PASSWORDS = {
 
 
 class Command(BaseCommand):
-    help = "Load workspaces, teams and people from a file; grant and take away rights; list who may do what."
+    help = "Load workspaces, teams and people from a file; invite, let go; grant and take away rights; list them."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True)
@@ -44,9 +45,27 @@ class Command(BaseCommand):
             right.add_argument("--workspace", required=True, metavar="SLUG")
         listing = verbs.add_parser("list", help="the members of a workspace and what they may do")
         listing.add_argument("--workspace", required=True, metavar="SLUG")
+        self._coming_and_going(verbs)
+
+    def _coming_and_going(self, verbs: Any) -> None:
+        invite = verbs.add_parser("invite", help="send a link by which somebody comes into a workspace, once")
+        invite.add_argument("--team", action="append", default=[], metavar="SLUG", help="they decide for; repeatable")
+        everywhere = {
+            "deactivate": "switch somebody off: sessions, links and votes end at once, in every workspace",
+            "reactivate": "let somebody in again who was switched off",
+            "sign-out": "end every session of somebody",
+            "drop-factors": "take the second factors of somebody away who lost them; be sure that it is them",
+        }
+        withdraw = verbs.add_parser("withdraw", help="end the open invitations of an address")
+        leave = verbs.add_parser("leave", help="end somebody's membership, and every right with it")
+        for one in (invite, withdraw, leave, *(verbs.add_parser(verb, help=told) for verb, told in everywhere.items())):
+            one.add_argument("email")
+            one.add_argument("--as", dest="person", metavar="EMAIL", help="who says so; nobody, for an operator")
+        for one in (invite, withdraw, leave):
+            one.add_argument("--workspace", required=True, metavar="SLUG")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        getattr(self, f"_{options['verb']}")(**options)
+        getattr(self, f"_{options['verb'].replace('-', '_')}")(**options)
 
     def _load(self, *, file: Path, passwords: Path | None, set_passwords: bool, **_: Any) -> None:
         try:
@@ -79,6 +98,56 @@ class Command(BaseCommand):
                 rights = [f"decide team:{slug}" for slug in sorted(people.teams_decided_by(person, home.pk))]
                 rights += [right for right in ("administer", "audit") if people.may(person, right, home)]
                 self.stdout.write(f"{person.name} <{person.email}>  {', '.join(rights) or 'no right'}")
+
+    def _invite(self, *, email: str, team: list[str], workspace: str, person: str | None, **_: Any) -> None:
+        home, by = _workspace(workspace), _person(person) if person else None
+        answer = invitations.invite(home, email, teams=team, by=by)
+        if isinstance(answer, Refused):
+            raise CommandError(answer.message)
+        invitation, token = answer
+        if invitations.write_to(invitation, home, token):
+            self.stdout.write(f"{invitation.email} was written to.")
+        else:
+            self.stdout.write("No letter could be sent. Hand over this link yourself; it is shown once:")
+            self.stdout.write(letters.link("join", token))
+
+    def _withdraw(self, *, email: str, workspace: str, person: str | None, **_: Any) -> None:
+        home = _workspace(workspace)
+        by = _administrator(person, home)
+        with rows.within(home):
+            invitations.withdraw_all(email.strip().lower(), home, by)
+
+    def _leave(self, *, email: str, workspace: str, person: str | None, **_: Any) -> None:
+        home = _workspace(workspace)
+        people.leave(_person(email), home, by=_administrator(person, home))
+
+    def _deactivate(self, *, email: str, person: str | None, **_: Any) -> None:
+        departures.deactivate(_person(email), by=_named(person))
+
+    def _reactivate(self, *, email: str, person: str | None, **_: Any) -> None:
+        departures.reactivate(_person(email), by=_named(person))
+
+    def _sign_out(self, *, email: str, person: str | None, **_: Any) -> None:
+        found = _person(email)
+        signin.end_sessions(found)
+        witness.note(found, "signin.all_ended", by=_named(person))
+
+    def _drop_factors(self, *, email: str, person: str | None, **_: Any) -> None:
+        self.stdout.write(f"{signin.drop_factors(_person(email), by=_named(person))} taken away.")
+
+
+def _named(email: str | None) -> str:
+    """How the ledger names who says so."""
+    return _person(email).public_id if email else SYSTEM
+
+
+def _administrator(email: str | None, home: Workspace) -> str:
+    """The same, of somebody who may administer the workspace. Raises CommandError for another."""
+    if email:
+        with rows.within(home):
+            if not people.may(_person(email), "administer", home):
+                raise CommandError(f"{email} may not administer {home.slug}.")
+    return _named(email)
 
 
 def _workspace(slug: str) -> Workspace:
