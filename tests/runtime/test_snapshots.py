@@ -16,6 +16,7 @@ from hypothesis import strategies as some
 from approvals import rows
 from approvals.ledger import canonical
 from runtime import blobs, checkpoints, leases, loop, memory, snapshots, state
+from runtime.agents.agent import OVER
 from runtime.blobs import Blob, BlobUse
 from runtime.checkpoints import Checkpoint, Unreadable
 from runtime.runs import Run
@@ -147,8 +148,8 @@ def test_a_run_goes_on_from_its_snapshots_and_from_the_node_behind_them(desk: De
     script = growing.talk(25)
     run = desk.work(growing.start(desk, *script))
     assert run.status == "completed" and len(at(run, run.head_seq)["messages"]) == 25
-    stack = checkpoints.read(run.workspace_id, run.pk, run.head_seq).stack
-    assert stack.seq > 20 and stack.goto == "change"
+    before, last = (checkpoints.read(run.workspace_id, run.pk, seq).stack for seq in (run.head_seq - 1, run.head_seq))
+    assert before.seq > 20 and before.goto == "change" and last.goto == OVER
 
 
 def test_what_is_replaced_over_and_over_gets_a_new_whole(desk: Desk, often: None) -> None:
