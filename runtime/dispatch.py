@@ -118,15 +118,18 @@ def _intend(lease: Lease, call: Call, why: str) -> Intent | None:
                 made.append(Intent(call, attempt, tool, args, started))
 
     reach("intent.before")
-    leases.durably(lease, write, partial(_answered, call, attempt.pk))
+    leases.durably(lease, write, partial(_answered, call, attempt.pk, made))
     reach("later.after" if later else "intent.after")
     return made[0] if made else None
 
 
-def _answered(call: Call, attempt_id: UUID) -> bool:
-    """Whether the commit took place: the attempt is there, or the call is not as it was."""
-    untouched = Call.objects.filter(pk=call.pk, status=call.status, digest=call.digest)
-    return Attempt.objects.filter(pk=attempt_id).exists() or not untouched.exists()
+def _answered(call: Call, attempt_id: UUID, made: list[Intent]) -> bool:
+    """Whether the commit took place: the attempt is there, or the call is not as it was. Without the attempt no intent
+    of ours was committed, whoever changed the call meanwhile, and nothing is sent."""
+    if Attempt.objects.filter(pk=attempt_id).exists():
+        return True
+    made.clear()
+    return not Call.objects.filter(pk=call.pk, status=call.status, digest=call.digest).exists()
 
 
 def _cleared(lease: Lease, call: Call, why: str) -> tuple[Tool, bytes]:

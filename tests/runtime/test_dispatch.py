@@ -347,3 +347,11 @@ def test_a_tool_says_in_its_definition_how_long_it_may_take(desk: Desk) -> None:
     attempt = Attempt.objects.get()
     seconds = (attempt.send_deadline - attempt.created_at).total_seconds()
     assert 10 <= seconds - attempts.GRACE < 11 and Tool.objects.get(name="asked.unsafe").timeout == 10
+
+
+def test_an_intent_whose_commit_was_lost_is_not_sent_though_the_call_was_changed(desk: Desk) -> None:
+    """DU-E1, AP-D3: that somebody changed the call meanwhile does not make our intent one that was committed."""
+    _, held = approved(desk)
+    Call.objects.filter(pk=held.pk).update(status="refused")
+    made: list[dispatch.Intent] = [dispatch.Intent(held, Attempt(), Tool(), b"{}", 0.0)]
+    assert dispatch._answered(held, Attempt().pk, made) and made == []
