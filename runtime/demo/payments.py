@@ -82,7 +82,11 @@ class Handler(BaseHTTPRequestHandler):
         self._say(Answer(200, page()) if page else refusal(404, "no_such_page", "There is nothing here."))
 
     def do_POST(self) -> None:
-        body = self._body()
+        try:
+            body = self._body()
+        except ConnectionError:
+            self.close_connection = True
+            return
         if body is None:
             self.close_connection = True
             self._say(refusal(413, "too_large", f"A body of 0 to {LARGEST_BODY} bytes with its length is needed."))
@@ -122,10 +126,15 @@ class Handler(BaseHTTPRequestHandler):
         return None
 
     def _body(self) -> bytes | None:
+        """The whole body, None when its length is not given or too large. Half a request is none: whoever is killed
+        while they send has called nothing, and no bytes of theirs are kept. Raises ConnectionError then."""
         length = self.headers.get("Content-Length", "")
         if not _is_count(length) or int(length) > LARGEST_BODY:
             return None
-        return self.rfile.read(int(length))
+        body = self.rfile.read(int(length))
+        if len(body) < int(length):
+            raise ConnectionError("The caller went away in the middle of a request.")
+        return body
 
     def _calls(self) -> dict[str, Any]:
         return {"calls": self.server.books.calls()}

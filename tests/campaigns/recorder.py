@@ -92,7 +92,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         at = time.time()
-        body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
+        length = int(self.headers.get("Content-Length", "0"))
+        body = self.rfile.read(length)
+        if len(body) < length:  # whoever was killed while they sent has called nothing
+            self.close_connection = True
+            return
         self.server.note(Arrival(at, self.path, self.headers.get("Idempotency-Key", ""), body))
         if self.path == "/slow":
             self.server.linger()

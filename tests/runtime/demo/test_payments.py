@@ -1,5 +1,6 @@
 """The payments service keeps the contract that the tests of Placet itself lean on: it must not forgive or forget."""
 
+import socket
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -72,6 +73,15 @@ def test_a_second_signature_in_the_header_may_be_the_right_one(payments: Payment
     sent = payments.call("payments.get_charge", {"charge": "ch_88213"}).request
     sent.headers["webhook-signature"] = "v1,AAAA " + sent.headers["webhook-signature"]
     assert payments.client.send(sent).status_code == 200
+
+
+def test_half_a_request_is_no_call(payments: Payments) -> None:
+    """A worker killed between head and body has called nothing: the books never show bytes that nobody allowed."""
+    with socket.create_connection(("127.0.0.1", payments.service.port), timeout=10) as caller:
+        caller.sendall(b'POST /tools/payments.create_refund HTTP/1.1\r\nHost: x\r\nContent-Length: 90\r\n\r\n{"amo')
+        caller.shutdown(socket.SHUT_WR)
+        assert caller.recv(1000) == b""
+    assert payments.counts()["calls"] == 0
 
 
 def test_the_effect_outlives_a_kill_and_the_key_still_answers(payments: Payments) -> None:
