@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 from uuid import UUID
 
-from approvals import people, policies, revisions, said
+from approvals import people, policies, returns, revisions, said
 from approvals.approvals import Approval
 from approvals.people import Able, Person
 from approvals.revisions import Revision
@@ -172,7 +172,8 @@ _UNSURE = {
 def ballot(approval: Approval, revision: Revision) -> Ballot:
     """The vote on a revision, read from signed rows and from the rights of today. Raises Forged.
 
-    A yes counts that is signed, is for these bytes, is its giver's last turn, and whose giver may decide.
+    A yes counts that is signed, is for these bytes, is its giver's last turn, and whose giver may decide and was never
+    gone since.
     """
     rule = revisions.bar_of(revision)
     if not approval.holds():
@@ -188,7 +189,8 @@ def ballot(approval: Approval, revision: Revision) -> Ballot:
         elif decision.holds() and decision.digest == revision.digest:
             last[decision.person_id] = decision
     may_count = set(empty.able) - empty.barred
-    counted = [vote for vote in last.values() if vote.person_id in may_count and is_sure(vote, rule)]
+    given = [vote for vote in last.values() if vote.person_id in may_count and is_sure(vote, rule)]
+    counted = returns.since(approval.workspace_id, given) if given else []
     yeses = [vote for vote in counted if vote.verdict == "approve"]
     answers = [vote for vote in counted if vote.verdict in {"respond", "choose"}]
     return replace(empty, yeses=yeses, answers=answers, stops=stops, turns=turns, at=getattr(revision, "read_at", None))

@@ -11,7 +11,7 @@ from uuid import UUID
 from django.db.models import F
 from django.urls import reverse
 
-from approvals import masking, people, rows
+from approvals import masking, people, returns, rows
 from approvals.approvals import Approval
 from approvals.channels import kinds, outcomes
 from approvals.channels.card import Card
@@ -19,6 +19,7 @@ from approvals.decisions import Decision
 from approvals.pages.cards import card_in
 from approvals.people import Team, Workspace
 from approvals.revisions import Revision
+from approvals.rulings import UNPROVEN
 from approvals.votes import Ballot
 
 RISKS = {"high": "High", "medium": "Medium", "low": "Low"}
@@ -135,7 +136,7 @@ def entries(workspace: Workspace, found: Iterable[Approval]) -> list[Entry]:
     """The rows of these approvals, in a number of queries that does not grow with theirs."""
     listed = list(found)
     now = rows.now()
-    voted_on, given = _revisions(listed), _yes(listed)
+    voted_on, given = _revisions(listed), _yes(workspace, listed)
     able = people.deciders_of(workspace.pk, {slug for approval in listed for slug in approval.teams})
     teams = dict(Team.objects.filter(workspace=workspace).values_list("slug", "name"))
     masking.note(workspace.pk, listed)
@@ -169,15 +170,20 @@ def _revisions(listed: list[Approval]) -> dict[UUID, Revision]:
     return {one.approval_id: one for one in current.select_related("ruling", "editor")}
 
 
-def _yes(listed: list[Approval]) -> dict[UUID, list[Decision]]:
-    """The yeses and answers for each current revision; a person's last turn counts, and only a signed row."""
+def _yes(workspace: Workspace, listed: list[Approval]) -> dict[UUID, list[Decision]]:
+    """The yeses and answers for each current revision; a person's last turn counts, only a signed row, and only since
+    they were last gone."""
     last: dict[tuple[UUID, UUID], Decision] = {}
-    given = Decision.objects.filter(approval__in=listed, revision=F("approval__revision")).order_by("turn")
-    for decision in given:
+    given = Decision.objects.filter(approval__in=listed, revision=F("approval__revision")).select_related("person")
+    for decision in given.order_by("turn"):
         if decision.holds():
             last[decision.approval_id, decision.person_id] = decision
     found: dict[UUID, list[Decision]] = defaultdict(list)
-    for (approval, _), decision in last.items():
+    try:
+        counted = returns.since(workspace.pk, last.values())
+    except UNPROVEN:
+        counted = []  # the approval's own page says so
+    for decision in counted:
         if decision.verdict in AGREEING:
-            found[approval].append(decision)
+            found[decision.approval_id].append(decision)
     return found

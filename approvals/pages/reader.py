@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from approvals import people, rows
+from approvals import people, returns, rows
 from approvals.approvals import Approval
 from approvals.decisions import Decision
+from approvals.ledger.about import Broken
 from approvals.people import Person, Workspace
 from approvals.revisions import Revision
 
@@ -54,7 +57,16 @@ class Reader:
 
     def _votes(self) -> QuerySet[Decision]:
         given = Decision.objects.filter(approval=OuterRef("pk"), revision=OuterRef("revision"), person=self.person)
+        back = self._back()
+        given = given.filter(decided_at__gt=back) if back else given
         return given.filter(verdict__in=["approve", "respond", "choose"])
+
+    def _back(self) -> datetime | None:
+        """When the reader came back, if they were gone: what they said before waits for them again."""
+        try:
+            return returns.of(self.workspace.pk, self.person)
+        except Broken:
+            return None  # the approval's own page says so
 
 
 def waiting(workspace: Workspace, person: Person) -> int:

@@ -7,10 +7,13 @@ from django.core.management import call_command
 from django.test import Client
 
 from approvals import clearance, departures, people, resets, rows, signin
-from approvals.clearance import NotCleared
+from approvals.clearance import Cleared, NotCleared
+from approvals.decisions import standing
 from approvals.ledger import entries
+from approvals.pages.reader import Reader
 from approvals.people import Person
-from tests.approvals.pages.conftest import at, form_of
+from tests.approvals.pages.conftest import Reads, at, form_of
+from tests.approvals.pages.conftest import reads as reads  # a fixture
 from tests.approvals.test_invitations import NEW, invite, join
 from tests.approvals.test_signin import is_in, sign_in
 from tests.cast import Cast, ask, refund, say
@@ -114,3 +117,48 @@ def test_an_operator_lets_somebody_in_again(cast: Cast) -> None:
     call_command("people", "reactivate", cast.dana.email)
     call_command("people", "drop-factors", cast.dana.email)
     assert is_in(sign_in(cast.dana)[0]) and not signin.factors(cast.dana)
+
+
+def gone(cast: Cast, person: Person, how: str) -> None:
+    """Somebody goes and comes back, with the rights they had."""
+    if how == "deactivated":
+        departures.deactivate(person, by=cast.omar.public_id)
+        departures.reactivate(person, by=cast.omar.public_id)
+        return
+    people.leave(person, cast.northwind, by=cast.omar.public_id)
+    people.join(person, cast.northwind, by=cast.omar.public_id)
+    people.grant(person, "decide", cast.finance, by=cast.omar.public_id)
+
+
+@pytest.mark.parametrize("how", ["deactivated", "left"])
+def test_a_yes_from_before_somebody_was_gone_counts_no_more_and_they_may_say_it_again(cast: Cast, how: str) -> None:
+    """AZ-17, CH-B116: coming back revives no vote; one given afterwards counts."""
+    large = ask(cast, refund(200_000))
+    say(large, cast.dana, "approve")
+    gone(cast, cast.dana, how)
+    say(large, cast.priya, "approve")
+    large.refresh_from_db()
+    assert large.status == "pending" and standing(large, cast.dana).filled == 1
+    assert Reader(cast.northwind, cast.dana).counts()["for-you"] == 1
+    say(large, cast.dana, "approve")
+    large.refresh_from_db()
+    assert large.status == "approved"
+
+
+@pytest.mark.parametrize("how", ["deactivated", "left"])
+def test_a_call_is_not_sent_on_the_yes_of_somebody_who_was_gone_since(cast: Cast, how: str) -> None:
+    """AZ-17: it is asked about again, as where the voter is still away."""
+    approval = ask(cast, refund())
+    say(approval, cast.dana, "approve")
+    digest = approval.revisions.get(number=1).digest
+    assert isinstance(clearance.clearance(cast.northwind.pk, approval.subject, digest), Cleared)
+    gone(cast, cast.dana, how)
+    answer = clearance.clearance(cast.northwind.pk, approval.subject, digest)
+    assert isinstance(answer, NotCleared) and answer.code == "votes_fall_short" and answer.lapsed
+
+
+def test_the_list_counts_no_yes_from_before_somebody_was_gone(cast: Cast, reads: Reads) -> None:
+    say(ask(cast, refund(200_000)), cast.dana, "approve")
+    assert "1 of 2" in reads(cast.priya).get("/w/northwind/").content.decode()
+    gone(cast, cast.dana, "deactivated")
+    assert "0 of 2" in reads(cast.priya).get("/w/northwind/").content.decode()
