@@ -74,7 +74,7 @@ def test_what_was_approved_is_cleared_byte_for_byte(cast: Cast) -> None:
 
 
 def test_titles_and_reasons_are_outside_the_digest(cast: Cast) -> None:
-    """BD-2: other words beside the same bytes change nothing of what is voted on and hashed."""
+    """BD-2, CH-B131: other words beside the same bytes change nothing of what is voted on and hashed."""
     one, other = approved(cast)[0], approved(cast)[0]
     Approval.objects.filter(pk=other.pk).update(tool_title="Do no harm", summary="Nothing", context=b"")
     for approval in (one, other):

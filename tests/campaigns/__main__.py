@@ -25,6 +25,7 @@ CAMPAIGNS: Final = {
         "kill": "SIGKILL of every process, at named points and at random: everything completes, once",
         "model": "every state of the protocol's model: no law is broken, and every mutant of it is found",
         "tools": "every recorded tool call: held, shown whole, edited in the form, sent byte for byte as approved",
+        "musts": "every rule that docs/musts.md calls built has tests that name it, and all of them pass",
         "tamper": "rows changed past Placet in every way: each is caught, and nothing is sent",
         "race": "people who decide, step, cancel and expire at the same instant: one winner, nobody stuck",
     },
@@ -48,7 +49,7 @@ SMALL: Final[dict[str, dict[str, Any]]] = {
 }
 """How small each is in the suite. The recorded tools come late, for they need a policy of their own, and tampering
 comes last: it sends the workers home."""
-ALONE: Final = frozenset({"model"})
+ALONE: Final = frozenset({"model", "musts"})
 """Campaigns that need no Placet: they are given None for a stage."""
 
 

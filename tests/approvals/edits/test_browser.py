@@ -69,7 +69,7 @@ def saved(approval: Approval, page: Page) -> Any:
 
 @pytest.mark.parametrize("scripts", [True, False])
 def test_an_untouched_form_is_a_plain_approval(cast: Cast, page_as: PageAs, scripts: bool) -> None:
-    """AP-E1 AP-E5 WB-8 WB-9 JS-12: every odd text, name and number comes back as it was."""
+    """AP-E1 AP-E5 CH-B143 WB-8 WB-9 JS-12: every odd text, name and number comes back as it was."""
     approval = ask(cast, ARGS, tool=TOOL)
     assert saved(approval, opened(approval, page_as(cast.dana, java_script_enabled=scripts))) == ARGS
     assert approval.revision == 1

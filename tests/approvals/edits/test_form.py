@@ -136,7 +136,7 @@ def test_what_is_no_json_number_is_refused(text: str) -> None:
 
 
 def test_a_number_too_large_to_be_exact_is_refused() -> None:
-    """WB-8 IN-E4: never rounded; it says to send text."""
+    """WB-8 IN-E4 CH-B143: never rounded; it says to send text."""
     edited = filled(amount="9007199254740993")
     assert "send it as text" in edited.faults[0].message.lower()
 

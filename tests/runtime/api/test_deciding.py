@@ -59,7 +59,7 @@ def test_an_edit_keeps_types_and_runs_as_edited(desk: Desk, dana: Api, held: Hel
     ("action", "field"),
     [
         (None, "/edited_action"),
-        ({"name": "free.unsafe", "args": {"n": 5}}, "/edited_action/name"),  # AP-E3
+        ({"name": "free.unsafe", "args": {"n": 5}}, "/edited_action/name"),  # AP-E3, CH-B133
         ({"name": "asked.keyed", "args": {"n": "5"}}, "/edited_action/args/n"),  # AP-E7
         ({"name": "asked.keyed", "args": {"n": 5, "force": True}}, "/edited_action/args/force"),  # IN-E27
         ({"name": "asked.keyed", "args": {}}, "/edited_action/args/n"),  # AP-E2
