@@ -115,28 +115,39 @@ def judge(workspace_id: UUID, *, tool: str, agent: str, args: Any, kind: str = "
         rules = policy.rules
     except UNPROVEN as fault:
         return Opinion("deny", str(fault), policy.version)
+    return judged(rules, policy.version, tool=tool, agent=agent, args=args, kind=kind)
+
+
+def judged(
+    rules: Iterable[dict[str, Any]], version: int, *, tool: str, agent: str, args: Any, kind: str = "call"
+) -> Opinion:
+    """What these rules say, in force or not: ``version`` is 0 for rules that have none yet."""
     for rule in rules:
         matches, why = try_rule(rule, tool=tool, agent=agent, args=args, kind=kind)
         if matches is None:
-            return Opinion("deny", f"Rule {rule['id']} cannot be judged: {why}", policy.version, rule)
+            return Opinion("deny", f"Rule {rule['id']} cannot be judged: {why}", version, rule)
         if matches:
-            return Opinion(rule["verdict"], rule["reason"], policy.version, rule)
-    return Opinion(
-        "deny", f"No rule of policy version {policy.version} names {tool} with these arguments.", policy.version
-    )
+            return Opinion(rule["verdict"], rule["reason"], version, rule)
+    policy = f"policy version {version}" if version else "this policy"
+    return Opinion("deny", f"No rule of {policy} names {tool} with these arguments.", version)
 
 
 def explain(workspace_id: UUID, *, tool: str, agent: str, args: Any) -> tuple[Opinion, list[Trial]]:
     """The opinion, and every rule up to the deciding one with the reason why it matched or not."""
     policy = current(workspace_id)
     opinion = judge(workspace_id, tool=tool, agent=agent, args=args)
+    return opinion, tried(policy.rules if policy else [], tool=tool, agent=agent, args=args)
+
+
+def tried(rules: Iterable[dict[str, Any]], *, tool: str, agent: str, args: Any, kind: str = "call") -> list[Trial]:
+    """Every rule up to the deciding one, with the reason why it matched or not."""
     trials: list[Trial] = []
-    for rule in policy.rules if policy else []:
-        matches, why = try_rule(rule, tool=tool, agent=agent, args=args)
+    for rule in rules:
+        matches, why = try_rule(rule, tool=tool, agent=agent, args=args, kind=kind)
         trials.append(Trial(rule["id"], bool(matches), why))
         if matches is not False:
             break
-    return opinion, trials
+    return trials
 
 
 def try_rule(

@@ -1,22 +1,26 @@
-"""``manage.py policy load | show | explain``: a workspace's policy from the shell."""
+"""``manage.py policy load | show | versions | diff | test | explain``: a workspace's policy from the shell."""
 
 from __future__ import annotations
 
 import json
 import sys
 from argparse import ArgumentParser
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from approvals import policies, rows, schemas, workspaces
+from approvals import policies, policy_cases, policy_diff, policy_versions, rows, schemas, workspaces
 from approvals.ledger import canonical
 from approvals.people import Person, Workspace
+from approvals.rulings import UNPROVEN
+
+_Read = TypeVar("_Read")
 
 
 class Command(BaseCommand):
-    help = "Load a policy document, show the one in force, or explain what it says of a call."
+    help = "Load a policy document, show and compare versions, or explain what the policy says of a call."
 
     def add_arguments(self, parser: CommandParser) -> None:
         words = parser.add_subparsers(dest="word", required=True)
@@ -25,14 +29,24 @@ class Command(BaseCommand):
         load.add_argument("--by", metavar="EMAIL", help="the person who answers for this version")
         show = words.add_parser("show", help="print the policy in force")
         show.add_argument("--version", type=int, dest="number", help="an older version")
+        versions = words.add_parser("versions", help="list the versions: when, by whom, and what each changed")
+        diff = words.add_parser("diff", help="say in what two versions, or documents, differ")
+        diff.add_argument("before", help="the number of a version, or a file, which is compared with what is in force")
+        diff.add_argument("after", nargs="?", help="a version or file to compare with; else the version in force")
+        test = words.add_parser("test", help="run the cases that are written beside a document; needs no workspace")
+        test.add_argument("file", type=Path)
+        test.add_argument("--cases", type=Path, metavar="FILE", help="else NAME.cases.yaml beside NAME.yaml")
         explain = words.add_parser("explain", help="say which rule applies to a call, and why")
         explain.add_argument("tool")
         explain.add_argument("file", metavar="args", help="a file with the arguments as JSON, or - for standard input")
         explain.add_argument("--agent", default="", help="the agent that would propose it")
-        for word in (load, show, explain):
+        for word in (load, show, versions, diff, explain):
             _add_workspace(word)
 
     def handle(self, *_: Any, **options: Any) -> None:
+        if options["word"] == "test":
+            self._test(options["file"], options["cases"])
+            return
         workspace = _workspace(options["workspace"])
         with rows.reading(workspace):
             getattr(self, f"_{options['word']}")(workspace, options)
@@ -48,11 +62,39 @@ class Command(BaseCommand):
         self.stdout.write(f"Version {policy.version} is in force in {workspace.name}: {len(policy.rules)} rules.")
 
     def _show(self, workspace: Workspace, options: dict[str, Any]) -> None:
-        versions = policies.Policy.objects.filter(workspace=workspace).order_by("-version")
-        policy = versions.filter(version=options["number"]).first() if options["number"] else versions.first()
-        if policy is None:
-            raise CommandError(f"{workspace.name} has no such policy.")
-        self.stdout.write(json.dumps({"version": policy.version} | policy.contents, indent=2))
+        policy = _version(workspace, options["number"])
+        self.stdout.write(json.dumps({"version": policy.version} | _contents(policy), indent=2))
+
+    def _versions(self, workspace: Workspace, _: dict[str, Any]) -> None:
+        for each in policy_versions.versions(workspace.pk):
+            told = f"{each.number}  {each.at or 'at no known time'}  {each.author}  {each.digest[:12]}"
+            self.stdout.write(f"{told}  {each.problem or f'{each.rules} rules'}")
+            for line in each.changed or []:
+                self.stdout.write(f"    {line.what} {line.where} {line.word}".rstrip())
+
+    def _diff(self, workspace: Workspace, options: dict[str, Any]) -> None:
+        before, after = options["before"], options["after"]
+        if after is None and not before.isdecimal():
+            before, after = None, before
+        found = policy_diff.differences(_document(workspace, before), _document(workspace, after))
+        for each in found:
+            self.stdout.write(str(each))
+        if not found:
+            self.stdout.write("They say the same.")
+
+    def _test(self, file: Path, cases: Path | None) -> None:
+        document, beside = _parsed(str(file), policies.read_document), cases or policy_cases.beside(file)
+        results = policy_cases.run(document, _parsed(str(beside), policy_cases.read_cases))
+        failed = [result for result in results if result.wrong]
+        for result in results:
+            self.stdout.write(f"{'FAILED' if result.wrong else 'ok':<6}  {result.case.name}")
+            for line in _why_failed(result):
+                self.stdout.write(f"        {line}")
+        for rule in policy_cases.unreached(document, results):
+            self.stdout.write(f"No case comes to rule {rule}.")
+        if failed:
+            raise CommandError(f"{len(failed)} of {len(results)} cases failed.")
+        self.stdout.write(f"{len(results)} cases hold.")
 
     def _explain(self, workspace: Workspace, options: dict[str, Any]) -> None:
         try:
@@ -66,6 +108,41 @@ class Command(BaseCommand):
         if opinion.verdict == "require_approval" and opinion.rule:
             needs = ", ".join(f"{need['count']} of {need['team']}" for need in opinion.rule["approvals"])
             self.stdout.write(f"needs {needs}, within {opinion.rule['deadline']} seconds")
+
+
+def _document(workspace: Workspace, named: str | None) -> dict[str, Any]:
+    """A document with its defaults: a version by its number, a file by its name, or what is in force."""
+    if named is None or named.isdecimal():
+        return _contents(_version(workspace, int(named) if named else None))
+    return _parsed(named, policies.read_document)
+
+
+def _parsed(file: str, read: Callable[[bytes], _Read]) -> _Read:
+    try:
+        return read(_read(file))
+    except policies.PolicyFault as fault:
+        raise CommandError(f"{file}: {fault}") from fault
+
+
+def _why_failed(result: policy_cases.Result) -> Iterator[str]:
+    for word, found in result.wrong.items():
+        yield f"{word}: expected {json.dumps(result.case.expect[word])}, found {json.dumps(found)}"
+    if result.wrong:
+        yield from (f"{'*' if trial.matches else ' '} {trial.rule_id}: {trial.why}" for trial in result.trials)
+
+
+def _version(workspace: Workspace, number: int | None) -> policies.Policy:
+    policy = policies.current(workspace.pk) if number is None else policy_versions.numbered(workspace.pk, number)
+    if policy is None:
+        raise CommandError(f"{workspace.name} has no such policy.")
+    return policy
+
+
+def _contents(policy: policies.Policy) -> dict[str, Any]:
+    try:
+        return policy.contents
+    except UNPROVEN as fault:
+        raise CommandError(str(fault)) from fault
 
 
 def _add_workspace(parser: ArgumentParser) -> None:
