@@ -46,8 +46,8 @@ def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Dif
     """All that two documents with their defaults written out differ in: the words at the top, then the rules in the
     order of the later one. Rules are the same if they have the same id; their order counts, as the first that matches
     decides."""
-    tops = [({key: value for key, value in each.items() if key != "rules"}) for each in (before, after)]
-    found = [Difference(what, word[1:], "", old, new) for what, word, old, new in _inside(*tops, "", deep=False)]
+    old, new = ({key: value for key, value in each.items() if key != "rules"} for each in (before, after))
+    found = [Difference(what, word[1:], "", was, now) for what, word, was, now in _inside(old, new, "", deep=False)]
     return found + list(_rules(before["rules"], after["rules"]))
 
 

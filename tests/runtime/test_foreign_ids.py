@@ -233,8 +233,10 @@ NAMED = {"agent": "scripted", "thing": "team:finance", "chain": "run_id"}
 ABOUT_NO_ROW = {
     "after",
     "amount",
+    "before",
     "budget",
     "by",
+    "cases",
     "days",
     "effect",
     "email",
