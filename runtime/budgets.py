@@ -2,7 +2,8 @@
 
 A budget is a row of its own, named by the root run and outside the run's state: restoring, editing or forking a state
 resets nothing. Four units: ``tokens``; ``money`` in minor units of ``currency`` (cents); ``steps``; and ``seconds`` of
-wall time from the run's start, without the time that people took. A unit without a cap is only counted.
+wall time from the run's start, without the time that people took, to decide or to let a stopped run go on. A unit
+without a cap is only counted.
 """
 
 from __future__ import annotations
@@ -172,8 +173,8 @@ _COVERED = """
     UPDATE runtime_budget SET tokens_held = tokens_held + %(tokens)s, money_held = money_held + %(money)s,
         steps_used = steps_used + %(steps)s
     WHERE id = %(budget)s
-        AND (tokens_cap IS NULL OR %(tokens)s = 0 OR tokens_used + tokens_held + %(tokens)s <= tokens_cap)
-        AND (money_cap IS NULL OR %(money)s = 0 OR money_used + money_held + %(money)s <= money_cap)
+        AND (tokens_cap IS NULL OR %(ending)s OR tokens_used + tokens_held + %(tokens)s <= tokens_cap)
+        AND (money_cap IS NULL OR %(ending)s OR money_used + money_held + %(money)s <= money_cap)
         AND (steps_cap IS NULL OR %(steps)s = 0 OR steps_used + %(steps)s <= steps_cap)
         AND (seconds_cap IS NULL OR ({seconds}) < seconds_cap)
 """.format(seconds=_SECONDS.format("placet_now()", "runtime_budget.root_id"))
@@ -186,16 +187,17 @@ def hold(budget_id: UUID, attempt: Any, estimate: Mapping[str, int]) -> None:
     Hold.objects.create(workspace_id=attempt.workspace_id, budget_id=budget_id, attempt=attempt, **estimate)
 
 
-def take_step(budget_id: UUID, usage: Mapping[str, int]) -> None:
-    """Count a step, in its transaction, and what the agent says it spent itself. Raises Exhausted."""
-    _cover(budget_id, {"steps": 1})
+def take_step(budget_id: UUID, usage: Mapping[str, int], *, ending: bool = False) -> None:
+    """Count a step, in its transaction, and what the agent says it spent itself. Raises Exhausted, also where more was
+    spent before than the caps allow, but for the step that ends the run: it spends nothing more."""
+    _cover(budget_id, {"steps": 1}, ending=ending)
     _add(budget_id, {unit: usage.get(unit, 0) for unit in SPENT}, {})
 
 
-def _cover(budget_id: UUID, wanted: Mapping[str, int]) -> None:
+def _cover(budget_id: UUID, wanted: Mapping[str, int], *, ending: bool = False) -> None:
     amounts = {unit: wanted.get(unit, 0) for unit in (*SPENT, "steps")}
     with connection.cursor() as cursor:
-        cursor.execute(_COVERED, {"budget": budget_id, **amounts})
+        cursor.execute(_COVERED, {"budget": budget_id, "ending": ending, **amounts})
         if cursor.rowcount != 1:
             raise Exhausted(wanted)
 

@@ -239,8 +239,9 @@ _POKE = """
         status = CASE WHEN status IN ('suspended_approval', 'sleeping')
                 OR (status = 'parked' AND reason_code = %(parked_for)s)
             THEN 'ready' ELSE status END,
-        waited = waited + CASE WHEN status = 'suspended_approval' AND wake_at IS NOT NULL
-            THEN placet_now() - wake_at ELSE interval '0' END,
+        waited = waited + COALESCE(placet_now() - CASE status WHEN 'suspended_approval' THEN wake_at
+            WHEN 'parked' THEN CASE WHEN reason_code = %(parked_for)s THEN ended_at END END, interval '0'),
+        ended_at = CASE WHEN status = 'parked' AND reason_code = %(parked_for)s THEN NULL ELSE ended_at END,
         wake_at = CASE WHEN status = 'in_progress' THEN wake_at ELSE placet_now() END,
         cancel_by = CASE WHEN cancel_by = '' THEN %(cancel_by)s ELSE cancel_by END,
         cancel_reason = CASE WHEN cancel_by = '' THEN %(cancel_reason)s ELSE cancel_reason END

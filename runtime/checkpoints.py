@@ -105,6 +105,13 @@ def sealed_body_of(checkpoint: Checkpoint) -> dict[str, Any]:
     return state.decode(clear)
 
 
+def referred(run_id: UUID) -> set[str]:
+    """The blobs that a run's checkpoints refer to, by their names, without those that were emptied. Raises
+    Unreadable."""
+    kept = Checkpoint.objects.filter(run_id=run_id).exclude(body=b"").order_by("seq")
+    return {name for each in kept.iterator() for name in blobs.names(sealed_body_of(each).get("ops", []))}
+
+
 def history(run_id: UUID, *, after: int = 0) -> list[Checkpoint]:
     """The checkpoints of a run behind a number, in order."""
     return list(Checkpoint.objects.filter(run_id=run_id, seq__gt=after).order_by("seq"))

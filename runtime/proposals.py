@@ -135,7 +135,7 @@ class Draft:
         Call.objects.filter(pk__in=[call.pk for call in self.ended]).update(consumed_seq=self.checkpoint.seq)
         statuses = {each.write(lease, mac) for each in self.judged}
         if lease.budget_id:
-            budgets.take_step(lease.budget_id, self.step.usage)
+            budgets.take_step(lease.budget_id, self.step.usage, ending=self.step.done and not self.stop)
         rows.publish(lease.workspace_id, lease.public_id)
         if self.stop:
             breakpoints.write(lease, *self.stop, mac)

@@ -6,6 +6,7 @@ refuses to change a checkpoint but for emptying its body, and to delete one unle
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, ClassVar
 from uuid import UUID
 
@@ -65,7 +66,8 @@ def prune(run: Run, *, by: str, keep: int = 0) -> int:
     Returns how many.
 
     The snapshot is written, read back and compared before anything goes. The chain verifies as before; a state before
-    the snapshot can no longer be read, and says so. Raises NotYet, or Unreadable, and has changed nothing then.
+    the snapshot can no longer be read, and says so; large values that only such states held go too. Raises NotYet, or
+    Unreadable, and has changed nothing then.
     """
     seq = run.head_seq - keep
     with rows.within(run.workspace_id):
@@ -76,6 +78,7 @@ def prune(run: Run, *, by: str, keep: int = 0) -> int:
             raise NotYet(f"{run.public_id} holds nothing before its last {keep} checkpoints that could go.")
         mac = _keep_whole(run, seq)
         emptied = Checkpoint.objects.filter(run=run, seq__lte=seq).exclude(body=b"").update(body=b"")
+        _let_go_of_blobs(run, checkpoints.referred(run.pk) | snapshots.referred(run.workspace_id, run.pk))
         body = {"below": seq, "emptied": emptied, "checkpoint_mac": mac.hex()}
         entries.append(run.workspace_id, run.public_id, "run.pruned", body, by=by)
     rows.publish(run.workspace_id, run.public_id)
@@ -126,11 +129,12 @@ def _erase_asked(run: Run) -> None:
         raise NotYet(str(asked)) from asked
 
 
-def _let_go_of_blobs(run: Run) -> None:
-    """Delete the blobs that only this run used. They are locked first: whoever uses one meanwhile either comes before,
-    and is seen by the next statement, or finds it gone and writes it anew."""
-    digests = {bytes(digest) for digest in BlobUse.objects.filter(run=run).values_list("digest", flat=True)}
-    BlobUse.objects.filter(run=run).delete()
+def _let_go_of_blobs(run: Run, needed: Collection[str] = ()) -> None:
+    """Delete the blobs that only this run used, but for those needed. They are locked first: whoever uses one meanwhile
+    either comes before, and is seen by the next statement, or finds it gone and writes it anew."""
+    uses = BlobUse.objects.filter(run=run).exclude(digest__in=[bytes.fromhex(name) for name in needed])
+    digests = {bytes(digest) for digest in uses.values_list("digest", flat=True)}
+    uses.delete()
     list(Blob.objects.select_for_update().filter(workspace_id=run.workspace_id, digest__in=digests).order_by("digest"))
     unreferenced(run.workspace_id, digests).delete()
 

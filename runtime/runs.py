@@ -287,6 +287,8 @@ def resume(run: Run, *, by: str) -> bool:
         "wake_at": rows.Now(),
         "hinted_at": None,
     }
+    rested = models.functions.Coalesce(rows.Now() - models.F("ended_at"), timedelta())
+    fresh["waited"] = models.F("waited") + rested
     with rows.within(run.workspace_id):
         if not rows.move(Run, run.pk, frm={"failed", "parked"}, to="ready", **fresh):
             return False

@@ -16,7 +16,7 @@ from uuid import UUID
 from django.db import models
 
 from approvals import rows
-from approvals.ledger import canonical, sealing
+from approvals.ledger import canonical, keys, sealing
 from approvals.rows import wire
 from runtime import blobs
 
@@ -105,6 +105,19 @@ def load(workspace_id: UUID, run_id: UUID, seq: int) -> tuple[Stack, list[Operat
         held += opened["ops"]
         stack = Stack(at, bytes(mac), opened["goto"], stack.size + size, live)
     return stack, held
+
+
+def referred(workspace_id: UUID, run_id: UUID) -> set[str]:
+    """The blobs that a run's snapshots refer to, by their names. One that was forged refers to nothing."""
+    held = Snapshot.objects.filter(run_id=run_id).values_list("seq", "since", "mac", "body").order_by("seq")
+    found: set[str] = set()
+    for at, since, mac, body in held.iterator():
+        try:
+            clear = sealing.unseal(workspace_id, bytes(body), place=_place(run_id, since, at, bytes(mac)))
+        except (sealing.Tampered, keys.UnknownKey):
+            continue
+        found |= blobs.names(json.loads(clear)["ops"])
+    return found
 
 
 def _unbroken(found: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:

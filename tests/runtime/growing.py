@@ -24,7 +24,8 @@ def change(state: dict[str, Any], results: tuple[CallResult, ...]) -> Step:
     told = script[at] if at < len(script) else {}
     update = {**told.get("update", {}), "at": at + 1}
     ends = at + 1 >= len(script)
-    return Step(update, told.get("append", {}), told.get("remove", ()), done=ends, goto=told.get("goto", ""))
+    kept: dict[str, Any] = {"usage": told.get("usage", {}), "goto": told.get("goto", "")}
+    return Step(update, told.get("append", {}), told.get("remove", ()), done=ends, **kept)
 
 
 @told.node
@@ -32,7 +33,7 @@ def poisoned(state: dict[str, Any], results: tuple[CallResult, ...]) -> Step:
     return Step(update=dict(poison), done=True)
 
 
-def start(desk: Desk, *script: dict[str, Any]) -> Run:
+def start(desk: Desk, *script: dict[str, Any], **more: Any) -> Run:
     """A run whose agent makes these changes, one in each step; nobody has looked at it yet."""
     workspace_id = desk.cast.northwind.pk
     agent = definitions.agent_named(workspace_id, NAME)
@@ -41,12 +42,13 @@ def start(desk: Desk, *script: dict[str, Any]) -> Run:
         from approvals import people
 
         people.grant(desk.cast.omar, "operate", agent, by="system")
-    return runs.start(workspace_id, agent, input={"script": list(script)}, title="Told", by=desk.cast.riley.public_id)
+    told: dict[str, Any] = {"input": {"script": list(script)}, "title": "Told", "by": desk.cast.riley.public_id}
+    return runs.start(workspace_id, agent, **told, **more)
 
 
-def grow(desk: Desk, *script: dict[str, Any]) -> Run:
+def grow(desk: Desk, *script: dict[str, Any], **more: Any) -> Run:
     """The same, worked on as far as it goes."""
-    return desk.work(start(desk, *script))
+    return desk.work(start(desk, *script, **more))
 
 
 def talk(count: int, length: int = 200) -> list[dict[str, Any]]:

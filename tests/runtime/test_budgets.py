@@ -18,7 +18,7 @@ from runtime.attempts import Attempt
 from runtime.budgets import Budget, Hold
 from runtime.runs import Run
 from tests import cast as casting
-from tests.runtime import tooling
+from tests.runtime import growing, tooling
 from tests.runtime.conftest import Desk, call
 from tests.runtime.crashing import work_and_die
 from tests.runtime.test_leases import let_it_run_out
@@ -78,6 +78,21 @@ def test_what_was_spent_is_recorded_also_over_the_cap(desk: Desk, monkeypatch: p
     monkeypatch.setattr(tools, "send", lambda *_: spent({"tokens": 900}))
     desk.begin([costly(100)], budget={"tokens": 200})
     assert tokens() == (900, 0)
+
+
+def test_what_an_agent_says_it_spent_itself_counts_against_the_cap(desk: Desk) -> None:
+    """The step that went over is kept; before the next one people are asked."""
+    steps = [{"usage": {"tokens": 130}}, {"update": {"a": 1}}, {"update": {"b": 1}}]
+    run = growing.grow(desk, *steps, budget={"tokens": 100})
+    assert run.status == "suspended_approval" and tokens() == (130, 0) and run.head_seq == 2
+    assert asked().kind == "budget" and isinstance(say(desk, "approve"), Decided)
+    assert desk.work(run).status == "completed" and Budget.objects.get().tokens_cap == 200
+
+
+def test_a_run_that_went_over_its_cap_may_still_end(desk: Desk) -> None:
+    """Its last step spends nothing more."""
+    run = growing.grow(desk, {"usage": {"tokens": 130}}, {}, budget={"tokens": 100})
+    assert run.status == "completed" and tokens() == (130, 0)
 
 
 def test_what_did_not_reach_the_tool_costs_nothing(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -185,6 +200,17 @@ def test_time_is_counted_without_that_which_people_took(desk: Desk) -> None:
     )
     desk.say(desk.calls(run)[0], desk.cast.dana, "approve")
     assert desk.work(run).status == "completed" and budgets.seconds_of(run.pk) < 600
+
+
+def test_time_in_which_a_run_was_stopped_is_not_counted(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Until an operator lets it go on, nobody works on it."""
+    monkeypatch.setitem(growing.poison, "lock", object())
+    run = growing.grow(desk, {"goto": "poisoned"}, {}, {}, budget={"seconds": 600})
+    assert run.status == "failed"
+    Run.objects.filter(pk=run.pk).update(
+        created_at=F("created_at") - timedelta(days=2), ended_at=F("ended_at") - timedelta(days=2)
+    )
+    assert runs.resume(run, by="system") and budgets.seconds_of(run.pk) < 600
 
 
 def test_time_that_is_over_is_asked_for(desk: Desk) -> None:

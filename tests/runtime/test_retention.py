@@ -143,6 +143,17 @@ def test_erasing_one_run_takes_no_blob_from_another(desk: Desk) -> None:
     assert not Blob.objects.exists() and not Snapshot.objects.exists()
 
 
+def test_pruning_lets_go_of_large_values_that_no_state_holds_any_more(desk: Desk) -> None:
+    """DU-L43: what is still held, or was held behind the pruned stretch, stays."""
+    changes = [{"update": {"file": LARGE + which}} for which in ("one", "two", "three")]
+    run = growing.grow(desk, {"update": {"kept": LARGE}}, *changes)
+    before = Blob.objects.count()
+    retention.prune(run, by="system", keep=1)
+    assert at(run, run.head_seq)["file"] == LARGE + "three" and at(run, run.head_seq)["kept"] == LARGE
+    assert at(run, run.head_seq - 1)["file"] == LARGE + "two"
+    assert BlobUse.objects.count() == Blob.objects.count() == before - 1
+
+
 def test_a_deleted_run_is_gone_and_its_late_worker_writes_nothing(desk: Desk) -> None:
     """DU-L9: deleting is final, whoever still holds the run."""
     run = desk.start([call("free.pure", 1)])
