@@ -2,16 +2,18 @@
 it never decides.
 
 The secret is shown once and kept as SHA-256 only: it has 256 random bits, so there is nothing to slow down. The row is
-signed with a key that is not in the database; who can write rows still cannot make a credential.
+signed with a key that is not in the database; who can write rows still cannot make a credential. An old row that is put
+back opens nothing either: what the ledger ended stays ended (`runtime.issued`).
 """
 
 from __future__ import annotations
 
 import base64
+import logging
 import secrets
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import Final
+from datetime import datetime, timedelta
+from typing import Any, Final
 from uuid import UUID
 
 from django.conf import settings
@@ -20,15 +22,25 @@ from django.http import HttpRequest
 
 from approvals import rows
 from approvals.ledger import canonical, entries, keys
+from approvals.ledger.about import Broken
+from runtime import issued
 from runtime.definitions import Agent
+
+log = logging.getLogger(__name__)
 
 HEAD: Final = "plk_"
 SHOWN: Final = 8
 """So many first characters are kept, by which people tell credentials apart."""
 
 
+class CannotRotate(Exception):
+    """The credential has ended already, or has a successor; the message says which."""
+
+
 class AgentCredential(rows.Row):
-    """One secret of one agent. ``requester`` is the person on whose behalf its runs ask: they cannot approve them."""
+    """One secret of one agent. ``requester`` is the person on whose behalf its runs ask: they cannot approve them.
+    ``follows`` is the one whose place it takes; ``runs_per_minute`` how many runs it may start at most, if that is less
+    than its agent may."""
 
     PREFIX = "crd"
 
@@ -39,6 +51,8 @@ class AgentCredential(rows.Row):
     digest = models.CharField(max_length=64, unique=True)
     expires_at = models.DateTimeField(null=True)
     revoked_at = models.DateTimeField(null=True)
+    follows = models.OneToOneField("self", models.PROTECT, null=True, related_name="successor", db_constraint=False)
+    runs_per_minute = models.PositiveIntegerField(null=True)
     mac = models.BinaryField()
 
     def __str__(self) -> str:
@@ -57,6 +71,7 @@ class Caller:
     agent: Agent
     credential_id: UUID
     requester_id: UUID | None
+    runs_per_minute: int | None = None
 
     @property
     def name(self) -> str:
@@ -69,7 +84,7 @@ class Caller:
 
 def _signed(credential: AgentCredential) -> bytes:
     requester, expires, revoked = credential.requester_id, credential.expires_at, credential.revoked_at
-    fields = {
+    fields: dict[str, Any] = {
         "id": credential.pk.hex,
         "workspace": credential.workspace_id.hex,
         "agent": credential.agent_id.hex,
@@ -78,6 +93,9 @@ def _signed(credential: AgentCredential) -> bytes:
         "expires": expires.isoformat() if expires else None,
         "revoked": revoked.isoformat() if revoked else None,
     }
+    # Only where they say something, so that what was signed before there were such words still holds.
+    fields |= {"follows": credential.follows_id.hex} if credential.follows_id else {}
+    fields |= {"per_minute": credential.runs_per_minute} if credential.runs_per_minute else {}
     return canonical.encode(fields)
 
 
@@ -101,11 +119,39 @@ def _caller(secret: str) -> Caller | None:
     for workspace_id in _WORKSPACE_OF(_digest(secret)):
         rows.enter(workspace_id)
     usable = models.Q(expires_at=None) | models.Q(expires_at__gt=rows.Now())
-    known = AgentCredential.objects.select_related("agent").filter(usable, digest=_digest(secret), revoked_at=None)
-    credential = known.first()
-    if credential is None or not credential.holds() or not credential.agent.is_active:
+    known = AgentCredential.objects.select_related("agent").annotate(read_at=rows.Now())
+    credential = known.filter(usable, digest=_digest(secret), revoked_at=None).first()
+    if credential is None or not _proved(credential, credential.read_at) or not credential.agent.is_active:
         return None
-    return Caller(credential.workspace_id, credential.agent, credential.pk, credential.requester_id)
+    return Caller(
+        credential.workspace_id, credential.agent, credential.pk, credential.requester_id, credential.runs_per_minute
+    )
+
+
+def _proved(credential: AgentCredential, at: datetime) -> bool:
+    """Whether the row is as it was written, and the ledger has not ended what it stands for."""
+    try:
+        return credential.holds() and issued.in_force(credential.workspace_id, credential.public_id, at)
+    except Broken as fault:
+        log.error("an agent is turned away: its workspace's ledger proves nothing. %s", fault)
+        return False
+
+
+def state_of(credential: AgentCredential) -> str:
+    """How it stands, in a word: in use, replaced (and good for a while), over, revoked, or forged."""
+    try:
+        if not credential.holds():
+            return "forged"
+    except keys.UnknownKey:
+        return "forged"
+    now = rows.now()
+    if credential.revoked_at is not None:
+        return "revoked"
+    if credential.expires_at is not None and credential.expires_at <= now:
+        return "over"
+    if not issued.in_force(credential.workspace_id, credential.public_id, now):
+        return "forged"
+    return "replaced" if AgentCredential.objects.filter(follows=credential).exists() else "in use"
 
 
 _WORKSPACE_OF = rows.entrance(
@@ -123,24 +169,70 @@ def _digest(secret: str) -> str:
 
 
 def create(
-    agent: Agent, *, label: str = "", requester_id: UUID | None = None, days: int | None = None, by: str
+    agent: Agent,
+    *,
+    label: str = "",
+    requester_id: UUID | None = None,
+    days: int | None = None,
+    runs_per_minute: int | None = None,
+    by: str,
 ) -> tuple[AgentCredential, str]:
     """A new credential for an agent, and its secret, which is nowhere else: whoever loses it needs another one."""
+    expires = rows.now() + timedelta(days=days) if days else None
+    with rows.within(agent.workspace_id):
+        more = {"label": label, "requester_id": requester_id, "runs_per_minute": runs_per_minute}
+        return _issue(agent, by, expires_at=expires, **more)
+
+
+def _issue(agent: Agent, by: str, **fields: Any) -> tuple[AgentCredential, str]:
+    """Draw a secret and write its row, in the open transaction."""
     secret = HEAD + base64.urlsafe_b64encode(secrets.token_bytes(32)).decode().rstrip("=")
     credential = AgentCredential(
-        workspace_id=agent.workspace_id,
-        agent=agent,
-        requester_id=requester_id,
-        label=label,
-        shown=secret[:SHOWN],
-        digest=_digest(secret),
-        expires_at=rows.now() + timedelta(days=days) if days else None,
+        workspace_id=agent.workspace_id, agent=agent, shown=secret[:SHOWN], digest=_digest(secret), **fields
     )
     credential.mac = keys.sign("credential", _signed(credential))
-    with rows.within(agent.workspace_id):
-        credential.save(force_insert=True)
-        _record("credential.created", credential, by)
+    credential.save(force_insert=True)
+    expires, limit = credential.expires_at, credential.runs_per_minute
+    more = {"until": issued.instant(expires)} if expires else {}
+    more |= {"runs_per_minute": str(limit)} if limit else {}
+    _record("credential.created", credential, by, **more)
     return credential, secret
+
+
+def rotate(
+    credential: AgentCredential, *, overlap: timedelta, days: int | None = None, by: str
+) -> tuple[AgentCredential, str]:
+    """A successor with a secret of its own, for the same agent, person and limit. The old secret is good for the
+    overlap, so that whoever sends it has time to change, and never for longer than it was before. Without ``days`` the
+    new one lasts as long as the old one was made for. Raises CannotRotate.
+    """
+    with rows.within(credential.workspace_id):
+        held = AgentCredential.objects.select_for_update().get(pk=credential.pk)
+        _check_rotates(held)
+        now = rows.now()
+        length = timedelta(days=days) if days else held.expires_at - held.created_at if held.expires_at else None
+        made, secret = _issue(
+            held.agent,
+            by,
+            follows=held,
+            label=held.label,
+            requester_id=held.requester_id,
+            runs_per_minute=held.runs_per_minute,
+            expires_at=now + length if length else None,
+        )
+        held.expires_at = min(now + overlap, held.expires_at or now + overlap)
+        held.mac = keys.sign("credential", _signed(held))
+        held.save(update_fields=["expires_at", "mac"])
+        until = issued.instant(held.expires_at)
+        _record("credential.rotated", held, by, successor=made.public_id, until=until)
+    return made, secret
+
+
+def _check_rotates(held: AgentCredential) -> None:
+    state = state_of(held)
+    if state != "in use":
+        told = "It has a successor already: rotate that one." if state == "replaced" else f"It is {state}."
+        raise CannotRotate(told)
 
 
 def revoke(credential: AgentCredential, *, by: str) -> bool:
@@ -156,7 +248,7 @@ def revoke(credential: AgentCredential, *, by: str) -> bool:
     return True
 
 
-def _record(kind: str, credential: AgentCredential, by: str) -> None:
+def _record(kind: str, credential: AgentCredential, by: str, **more: str) -> None:
     requester = credential.requester_id
     body = {
         "credential": credential.public_id,
@@ -164,4 +256,4 @@ def _record(kind: str, credential: AgentCredential, by: str) -> None:
         "shown": credential.shown,
         "requester": rows.public_id("per", requester) if requester else "",
     }
-    entries.append(credential.workspace_id, "workspace", kind, body, by=by)
+    entries.append(credential.workspace_id, "workspace", kind, body | more, by=by)

@@ -14,7 +14,7 @@ from approvals import rows
 from approvals.ledger import canonical, keys
 from approvals.ledger.anchors import Head
 from approvals.ledger.entries import Entry
-from runtime import checkpoints, precedents
+from runtime import checkpoints, issued, precedents
 from runtime.agents.agent import OVER
 from runtime.attempts import Attempt
 from runtime.budgets import UNITS, Budget
@@ -65,9 +65,20 @@ def unproven(workspace_id: UUID) -> Iterator[str]:
     for tombstone in Tombstone.objects.filter(workspace_id=workspace_id).order_by("created_at"):
         if not _proved(tombstone):
             yield f"{tombstone.public_id} is gone, and its tombstone is not as it was written."
+    yield from _credentials(workspace_id)
+
+
+def _credentials(workspace_id: UUID) -> Iterator[str]:
+    now, told = rows.now(), issued.as_told(workspace_id)
     for credential in AgentCredential.objects.filter(workspace_id=workspace_id).order_by("created_at"):
+        named = f"credential {credential.public_id} ({credential})"
+        over = credential.revoked_at is not None or (credential.expires_at is not None and credential.expires_at <= now)
         if not _proved(credential):
-            yield f"credential {credential.public_id} ({credential}) is not as it was written."
+            yield f"{named} is not as it was written."
+        elif credential.public_id not in told.made:
+            yield f"{named} was made by no entry."
+        elif not over and not told.in_force(credential.public_id, now):
+            yield f"{named} was ended, and its row says that it is in use."
 
 
 def _runs(workspace_id: UUID) -> Iterator[str]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any, Final
 
 from django.test import RequestFactory
@@ -291,6 +292,24 @@ def forged_credential(field: Field) -> None:
     field.sql(
         "UPDATE runtime_agentcredential SET digest = %(digest)s WHERE workspace_id = %(workspace)s",
         digest=canonical.sha256_hex(secret.encode()),
+    )
+    if credentials.agent_of(RequestFactory().get("/", headers={"Authorization": f"Bearer {secret}"})):
+        field.play("tamper.free")
+
+
+@kind("a credential that was exchanged is put back", held=True)
+def credential_put_back(field: Field) -> None:
+    agent = definitions.agent_named(field.workspace.pk, "player")
+    assert agent is not None
+    made, secret = credentials.create(agent, by="system")
+    field.sql("CREATE UNLOGGED TABLE IF NOT EXISTS old_credential AS TABLE runtime_agentcredential WITH NO DATA")
+    mine = "WHERE id = %(made)s"
+    field.sql(f"INSERT INTO old_credential SELECT * FROM runtime_agentcredential {mine}", made=made.pk)
+    credentials.rotate(made, overlap=timedelta(0), by="system")
+    field.sql(
+        "UPDATE runtime_agentcredential c SET expires_at = o.expires_at, mac = o.mac FROM old_credential o"
+        " WHERE c.id = o.id AND c.id = %(made)s",
+        made=made.pk,
     )
     if credentials.agent_of(RequestFactory().get("/", headers={"Authorization": f"Bearer {secret}"})):
         field.play("tamper.free")

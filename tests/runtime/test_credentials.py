@@ -2,6 +2,7 @@
 
 from io import StringIO
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -113,7 +114,9 @@ def test_the_command_makes_lists_and_ends_them(agent: Agent) -> None:
         (("create", "nobody"), "no agent nobody"),
         (("create", "refund-desk", "--for", "eve@x.example"), "nobody with the address"),
         (("create", "refund-desk", "--days", "0"), "whole number from 1"),
-        (("revoke", rows.public_id("crd", rows.uuid7())), "no credential"),
+        (("create", "refund-desk", "--per-minute", "0"), "whole number from 1"),
+        (("rotate", rows.public_id("crd", UUID(int=7))), "no credential"),
+        (("revoke", rows.public_id("crd", UUID(int=7))), "no credential"),
         (("revoke", "x"), "no credential"),
     ],
 )

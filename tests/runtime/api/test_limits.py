@@ -42,3 +42,11 @@ def test_without_redis_nothing_is_refused(desk: Desk, agent: Api, settings: Any)
     """A run is a row; whoever counts may be away."""
     settings.PLACET_RUNS_PER_MINUTE, settings.REDIS_URL = 1, "redis://127.0.0.1:1/0"
     assert [agent.post("/runs", BODY).status_code for _ in range(3)] == [201] * 3
+
+
+def test_a_credential_may_have_a_limit_of_its_own(desk: Desk, agent: Api, broker: Any, settings: Any) -> None:
+    """AP-A7: what its own limit turns away is not counted against the agent, which goes on by another."""
+    settings.PLACET_RUNS_PER_MINUTE = 3
+    narrow = machine(desk, runs_per_minute=1)
+    assert [narrow.post("/runs", BODY).status_code for _ in range(4)] == [201, 429, 429, 429]
+    assert [agent.post("/runs", BODY).status_code for _ in range(3)] == [201, 201, 429]
