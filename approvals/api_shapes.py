@@ -209,7 +209,7 @@ def _summary(workspace: Workspace, entry: Entry, revision: Revision) -> dict[str
         "required_approvals": approval.required,
         "votes": entry.filled,
         "created_at": instant(approval.created_at),
-        "expires_at": instant(approval.expires_at),
+        "expires_at": instant(approval.ends_at),
         "decided_at": _when(approval.decided_at),
         "decided_by": who(approval.decided_by),
         "outcome_at": _when(approval.outcome_at),

@@ -11,7 +11,7 @@ from uuid import UUID
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
-from approvals import policies, resolutions, rows
+from approvals import expiry, policies, resolutions, rows
 from approvals.ledger import canonical, entries, keys, sealing
 from approvals.people import Person
 from approvals.resolutions import Resolution as Resolution
@@ -23,6 +23,9 @@ __all__ = ["Approval", "Resolution", "add_revision", "args_of", "bar_of", "curre
 class Approval(rows.Row):
     """One question to people: may exactly these bytes run, or stand? Everything a channel needs to show and judge it
     is in the row. ``kind`` says what the bytes are: a call's arguments, a run's variables, what a question is about.
+
+    ``expires_at`` is the deadline that is hashed with the bytes; ``frozen_seconds`` is how long a stop kept it from
+    running, and ``ends_at`` what both come to (`approvals.expiry`).
 
     ``rule`` is a copy for display; the bar that counts is the one in the ruling of the revision, which is signed.
     """
@@ -80,6 +83,10 @@ class Approval(rows.Row):
     revision = models.PositiveIntegerField(default=1)
     required = models.PositiveIntegerField()
     expires_at = models.DateTimeField()
+    frozen_seconds = models.PositiveIntegerField(default=0)
+    ends_at = models.GeneratedField(
+        expression=expiry.Shifted("expires_at", "frozen_seconds"), output_field=models.DateTimeField(), db_persist=True
+    )
     decided_at = models.DateTimeField(null=True)
     decided_by = models.ForeignKey(Person, models.PROTECT, null=True, related_name="+")
     choice = models.CharField(max_length=40, blank=True)
@@ -105,8 +112,8 @@ class Approval(rows.Row):
             ),
         ]
         indexes = [
-            models.Index(fields=["workspace", "status", "expires_at"], name="approvals_by_deadline"),
-            models.Index(fields=["expires_at"], condition=models.Q(status="pending"), name="approvals_due"),
+            models.Index(fields=["workspace", "status", "ends_at"], name="approvals_by_deadline"),
+            models.Index(fields=["ends_at"], condition=models.Q(status="pending"), name="approvals_due"),
             models.Index(fields=["workspace", "subject"], name="approvals_of_a_subject"),
             models.Index(fields=["workspace", "-decided_at"], name="approvals_decided"),
             models.Index(fields=["chain"], condition=models.Q(status="pending"), name="approvals_open_in_a_chain"),
@@ -142,6 +149,8 @@ def _signed(approval: Approval) -> bytes:
     keys_of |= {name: (getattr(approval, name) or UUID(int=0)).hex for name in ("requester_id", "asked_again_id")}
     facts = {name: getattr(approval, name) for name in _FIXED} | {"kind": str(approval.kind)}
     facts["expires_at"] = approval.expires_at.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    # Only where it says something, so that what was signed before there was any still holds.
+    facts |= {"frozen_seconds": frozen} if (frozen := getattr(approval, "frozen_seconds", 0)) else {}
     return canonical.encode(facts | keys_of, max_depth=canonical.MAX_DEPTH + 8)
 
 
@@ -284,13 +293,13 @@ def settle(
 def expire_due(limit: int = 100) -> int:
     """End what is past its deadline, by the database's clock, each approval in its own transaction. Returns how many
     ended."""
-    due = Approval.objects.filter(status="pending", expires_at__lte=rows.NowOnce()).order_by("expires_at")[:limit]
+    due = Approval.objects.filter(expiry.overdue(rows.NowOnce())).order_by("ends_at")[:limit]
     return sum(_expire(approval) for approval in due)
 
 
 def _expire(approval: Approval) -> bool:
     with rows.within(approval.workspace_id):
-        late = models.Q(expires_at__lte=rows.Now())
+        late = expiry.overdue(rows.Now())
         return settle(approval, Approval.Status.EXPIRED, by="system", message="Nobody decided in time.", where=late)
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
-from approvals import answers, approvals, asked, edits, masking, policies, revisions, rows, schemas, stops
+from approvals import answers, approvals, asked, edits, expiry, masking, policies, revisions, rows, schemas, stops
 from approvals.answers import Decided as Decided
 from approvals.approvals import Approval
 from approvals.assurance import CLICK, Assurance
@@ -88,11 +88,10 @@ def _lock_and_judge(workspace_id: UUID, approval_id: UUID, attempt: Attempt) -> 
 
 _OPEN = rows.Ready(
     lambda: Approval.objects.select_for_update(no_key=True).filter(
+        expiry.still_open(rows.Now()),
         workspace_id=rows.Slot("workspace"),
         pk=rows.Slot("approval"),
         revision=rows.Slot("revision"),
-        status=Approval.Status.PENDING,
-        expires_at__gt=rows.Now(),
     )
 )
 
@@ -119,7 +118,7 @@ def _missed(approval: Approval, attempt: Attempt) -> Refused:
         return Refused(
             "stale_revision", f"It was edited while you read: revision {approval.revision} is the one to decide."
         )
-    return Refused("too_late", f"It expired at {approval.expires_at:%H:%M:%S} UTC; nobody decided in time.")
+    return Refused("too_late", f"It expired at {approval.ends_at:%H:%M:%S} UTC; nobody decided in time.")
 
 
 def _judge(approval: Approval, attempt: Attempt) -> Decided | Refused:

@@ -99,7 +99,7 @@ class Asked:
         how it ended. Past its deadline it is expired, swept or not."""
         approval = self.approval
         if approval.status == "pending":
-            return "pending" if approval.expires_at > self.now else "expired"
+            return "pending" if approval.ends_at > self.now else "expired"
         if approval.status == "approved" and approval.kind == Approval.Kind.CALL:
             if approval.outcome == "failed" and any(one.verdict == "stop" for one in self.decisions):
                 return "stopped"
@@ -154,7 +154,7 @@ class Asked:
 
     @property
     def soon(self) -> bool:
-        return self.approval.expires_at - self.now <= timedelta(hours=1)
+        return self.approval.ends_at - self.now <= timedelta(hours=1)
 
     @property
     def version(self) -> str:

@@ -91,7 +91,7 @@ class Entry:
 
     @property
     def due(self) -> datetime:
-        return self.approval.expires_at
+        return self.approval.ends_at
 
     @property
     def soon(self) -> bool:

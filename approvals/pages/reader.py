@@ -7,7 +7,7 @@ from datetime import datetime
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from approvals import people, returns, rows
+from approvals import expiry, people, returns, rows
 from approvals.approvals import Approval
 from approvals.decisions import Decision
 from approvals.ledger.about import Broken
@@ -26,11 +26,11 @@ class Reader:
     def tab(self, key: str) -> QuerySet[Approval]:
         """The approvals of a tab, the next deadline or the last decision first."""
         found = Approval.objects.filter(self.conditions()[key], workspace=self.workspace)
-        return found.order_by("-decided_at") if key == "settled" else found.order_by("expires_at", "created_at")
+        return found.order_by("-decided_at") if key == "settled" else found.order_by("ends_at", "created_at")
 
     def conditions(self) -> dict[str, Q]:
         """What makes an approval belong to a tab."""
-        pending = Q(status="pending", expires_at__gt=self.now)
+        pending = expiry.still_open(self.now)
         mine = self._mine()
         voted = Q(Exists(self._votes()))
         today = timezone.localtime(self.now).replace(hour=0, minute=0, second=0, microsecond=0)

@@ -154,7 +154,7 @@ def _ended(asked: Told) -> Iterator[Item]:
         "superseded": "Replaced by a newer approval",
     }.get(asked.state)
     if unvoted:
-        yield Item(unvoted, approval.decided_at or approval.expires_at)
+        yield Item(unvoted, approval.decided_at or approval.ends_at)
     if asked.state == "running":
         yield Item("Approved, not sent yet" if asked.waits else "Approved, about to run", tone="wait")
     if asked.newer and asked.state == "renewed":

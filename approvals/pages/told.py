@@ -115,7 +115,7 @@ class Told(Asked):
             at = moment(approval.outcome_at, "second")
             return format_html("Approved by {} · {} {}", names, "recorded" if self.found else self.outcome.word, at)
         if self.state == "expired":
-            late = moment(approval.expires_at, "at")
+            late = moment(approval.ends_at, "at")
             return format_html("Nobody decided by {}. {}", late, self.words.after_nobody)
         who, after = self.name(approval.decided_by) if approval.decided_by else "", self.words.after_no
         return format_html("By {} · {}. {}", who, when, after) if who else format_html("{}. {}", when, after)
@@ -239,7 +239,7 @@ class Told(Asked):
             return self._next_of_kind
         yes = "With your yes" if self.open <= 1 else "With the last yes"
         end = "nothing runs and the run ends" if self.rule.get("on_deadline") == "cancel_run" else "nothing runs"
-        parts = yes, self.approval.agent, moment(self.approval.expires_at, "at"), end
+        parts = yes, self.approval.agent, moment(self.approval.ends_at, "at"), end
         return format_html(
             "{}, the call is sent and {} goes on with the answer. With a no, it gets the comment. "
             "If nobody answers by {}, {}.",
@@ -252,7 +252,7 @@ class Told(Asked):
         does += [self.words.respond_does] if "respond" in self.rule["allowed_decisions"] else []
         told = " ".join(each for each in [*does, self.words.reject_does] if each)
         late = "the run ends" if self.rule.get("on_deadline") == "cancel_run" else self.words.late
-        return format_html("{} If nobody decides by {}, {}.", told, moment(self.approval.expires_at, "at"), late)
+        return format_html("{} If nobody decides by {}, {}.", told, moment(self.approval.ends_at, "at"), late)
 
     # Who
 

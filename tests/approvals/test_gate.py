@@ -169,6 +169,7 @@ COLUMNS = {
     "agent": "trusted",
     "requester": None,
     "expires_at": "2099-01-01T00:00:00Z",
+    "frozen_seconds": 86_400,
     "schema": {"type": "object"},
 }
 
