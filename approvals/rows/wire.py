@@ -6,12 +6,13 @@ goes through the ORM.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 from uuid import UUID
 
 import psycopg
-from django.db import connection
+from django.db import NotSupportedError, OperationalError, connection
 from psycopg import generators
 from psycopg.pq import ExecStatus, TransactionStatus
 
@@ -24,7 +25,7 @@ Cursor = psycopg.Cursor[tuple[Any, ...]]
 
 def rows(statement: str, values: Values, *, binary: bool = True) -> list[tuple[Any, ...]]:
     """The rows that a query gives; as text for whoever reads them as Django does. Raises Django's database errors."""
-    with connection.wrap_database_errors, _cursor(binary=binary) as cursor:
+    with _faults(), _cursor(binary=binary) as cursor:
         _send(cursor, statement, values)
         return cursor.fetchall()
 
@@ -34,7 +35,7 @@ def value(statement: str, values: Values, *, said: bool = False) -> Any:
 
     ``said``: the statement says itself in which workspace it stands, or asks for no row of any.
     """
-    with connection.wrap_database_errors, _cursor() as cursor:
+    with _faults(), _cursor() as cursor:
         _send(cursor, statement, values, said=said)
         row = cursor.fetchone()
     return row[0] if row else None
@@ -43,7 +44,7 @@ def value(statement: str, values: Values, *, said: bool = False) -> Any:
 def run(statements: Iterable[Statement]) -> int:
     """Run statements in the open transaction; how many rows the last of them changed. Raises Django's database
     errors."""
-    with connection.wrap_database_errors, _cursor() as cursor:
+    with _faults(), _cursor() as cursor:
         for statement, values in statements:
             _send(cursor, statement, values)
         return cursor.rowcount
@@ -63,6 +64,19 @@ def begin(workspace_id: UUID) -> None:
         for result in raw.wait(generators.execute(raw.pgconn)):
             if result.status not in {ExecStatus.COMMAND_OK, ExecStatus.TUPLES_OK}:
                 raise psycopg.errors.error_from_result(result)
+
+
+@contextmanager
+def _faults() -> Iterator[None]:
+    """Django's database errors. A statement that was prepared before a migration changed what it gives would fail for
+    as long as its connection lives: the connection is closed, and it is an outage like any other, over at once."""
+    try:
+        with connection.wrap_database_errors:
+            yield
+    except NotSupportedError as fault:
+        connection.connection.close()  # first: a pool takes back what is merely let go of
+        connection.close()
+        raise OperationalError("The tables were changed since this connection prepared its statements.") from fault
 
 
 def _send(cursor: Cursor, statement: str, values: Values, *, said: bool = False) -> None:

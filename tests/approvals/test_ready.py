@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from django.db import DatabaseError, IntegrityError
+from django.db import DatabaseError, IntegrityError, OperationalError, connection
 from django.db.models import Model
 
 from approvals import rows
@@ -77,3 +77,17 @@ def test_a_change_counts_what_it_changed(cast: Cast) -> None:
 def test_what_a_column_cannot_hold_is_an_error_of_the_database(cast: Cast) -> None:
     with pytest.raises(DatabaseError):
         rows.change(Team, {"id": cast.finance.pk}, {"name": "x" * 81})
+
+
+@pytest.mark.committed
+def test_a_connection_older_than_a_migration_is_replaced(cast: Cast) -> None:
+    """A statement prepared for the table as it was fails once, as an outage does, and not for ever."""
+    asked = ("SELECT words FROM note", ())
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE TEMPORARY TABLE note (words integer)")
+        assert wire.rows(*asked) == []
+    old = connection.connection
+    old.pgconn.exec_(b"ALTER TABLE note ALTER words TYPE text")  # past psycopg, which would prepare anew
+    with pytest.raises(OperationalError):
+        wire.rows(*asked)
+    assert old.closed and wire.value("SELECT 1", ()) == 1
