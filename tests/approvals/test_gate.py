@@ -6,15 +6,18 @@ from typing import Any
 
 import pytest
 from django.db import connection
+from guardian.shortcuts import assign_perm
 
 from approvals import approvals, gate, people, policies, rows
 from approvals.approvals import Approval
 from approvals.decisions import Decision, Refused, standing
 from approvals.ledger import canonical, entries, keys
+from approvals.people import Team
 from approvals.revisions import Revision
 from approvals.rulings import Ruling
 from tests.cast import REFUND, Cast, ask, propose, refund, say
 
+LEGAL = "policy: 1\nrules:\n- {id: two, match: {}, verdict: require_approval, approvals: [{team: legal, count: 1}]}"
 pytestmark = pytest.mark.usefixtures("heard")
 
 
@@ -138,6 +141,18 @@ def test_a_policy_that_asks_for_more_people_now_holds_it_back(cast: Cast) -> Non
     )
     policies.load(cast.northwind, text, by="system")
     assert cleared(approval, digest) == "votes_fall_short"
+
+
+@pytest.mark.parametrize(("seated", "code"), [(people.grant, "cleared"), (None, "tampered")])
+def test_a_seat_of_a_later_rule_needs_a_right_that_the_ledger_knows(cast: Cast, seated: Any, code: str) -> None:
+    """AZ-1, T31: whoever writes a voter into the team that is asked now opens nothing."""
+    approval, digest = approved(cast)
+    legal = Team.objects.create(workspace=cast.northwind, slug="legal", name="Legal")
+    people.grant(cast.priya, "decide", legal, by="system")
+    policies.load(cast.northwind, LEGAL, by="system")
+    assert cleared(approval, digest) == "votes_fall_short"
+    seated(cast.dana, "decide", legal, by="system") if seated else assign_perm("decide", cast.dana, legal)
+    assert cleared(approval, digest) == code
 
 
 def test_a_status_written_past_placet_opens_nothing(cast: Cast) -> None:
