@@ -84,9 +84,11 @@ def _credentials(workspace_id: UUID) -> Iterator[str]:
 def _runs(workspace_id: UUID) -> Iterator[str]:
     found = Run.objects.filter(workspace_id=workspace_id).order_by("created_at")
     started = _started(workspace_id)
-    read = ("pk", "status", "head_seq", "head_mac", "requester_id", "agent_id", "version__number")
+    stopped = _stopped(workspace_id)
+    read = ("pk", "status", "cancel_by", "head_seq", "head_mac", "requester_id", "agent_id", "version__number")
     for run in found.select_related("version").only(*read).iterator(_AT_ONCE):
         yield from _beginning(run, started.get(run.public_id))
+        yield from _standing(run, stopped.get(run.public_id, ""))
         if run.status != "completed" and Checkpoint.objects.filter(run=run, seq=run.head_seq, goto=OVER).exists():
             yield f"{run.public_id} is {run.status}, and by its last checkpoint it is over."
         try:
@@ -94,6 +96,25 @@ def _runs(workspace_id: UUID) -> Iterator[str]:
             _verify_bodies(run)
         except checkpoints.Unreadable as fault:
             yield f"{run.public_id}: {fault}"
+
+
+_STOPS = {"run.cancelled": "cancelled", "run.failed": "failed"}
+
+
+def _stopped(workspace_id: UUID, **which: Any) -> dict[str, str]:
+    """Which runs were cancelled or failed, by the last word of the ledger on it."""
+    found = Entry.objects.filter(workspace_id=workspace_id, kind__in=[*_STOPS, "run.retried"], **which)
+    last = dict(found.order_by("chain_id", "seq").values_list("chain__name", "kind").iterator(_AT_ONCE))
+    return {name: _STOPS[kind] for name, kind in last.items() if kind in _STOPS}
+
+
+def _standing(run: Run, told: str) -> Iterator[str]:
+    """Whether a run that was ended goes on though nobody let it. One that failed goes on in order to be cancelled."""
+    if told in ("", run.status) or (told == "failed" and run.cancel_by):
+        return
+    now = Run.objects.filter(pk=run.pk).values_list("status", flat=True).first()
+    if _stopped(run.workspace_id, chain__name=run.public_id) == {run.public_id: told} and now not in (told, None):
+        yield f"{run.public_id} is {now}, and by the ledger {told}."
 
 
 def _started(workspace_id: UUID) -> dict[str, dict[str, Any]]:

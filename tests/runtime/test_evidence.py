@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 
+from approvals.approvals import Approval
 from approvals.ledger import anchors, sealing, verify
 from approvals.ledger.sealing import DataKey
-from runtime import checkpoints, credentials, evidence, retention, sweeps
+from runtime import checkpoints, credentials, evidence, retention, runs, sweeps
 from runtime.checkpoints import Checkpoint
 from runtime.runs import Run
+from tests import cast as casting
 from tests.runtime.conftest import Desk, call
 from tests.tampering import Tamper
 
@@ -58,6 +60,18 @@ def test_a_row_written_past_placet_is_named(
     """DU-S12, T31, T18, T37."""
     tamper(statement)
     assert any(sentence in text for text in found(desk)), found(desk)
+
+
+def test_a_run_that_was_ended_and_goes_on_is_named(desk: Desk, tamper: Tamper) -> None:
+    """T31: nobody let it go on. An operator who does so leaves an entry."""
+    failed = desk.begin([call("free.pure", 1)], budget={"steps": 0})
+    casting.say(Approval.objects.get(), desk.cast.omar, "reject", message="No.")
+    cancelled = desk.begin([call("asked.pure", 1)])
+    assert runs.cancel(cancelled, by="system", reason="Enough.")
+    assert (desk.work(failed).status, desk.work(cancelled).status) == ("failed", "cancelled") and found(desk) == []
+    tamper("UPDATE runtime_run SET status = 'ready', wake_at = now()")
+    told = {failed.public_id: "failed", cancelled.public_id: "cancelled"}
+    assert found(desk) == [f"{name} is ready, and by the ledger {was}." for name, was in told.items()]
 
 
 def test_a_credential_that_was_changed_is_named(desk: Desk, tamper: Tamper) -> None:
