@@ -10,7 +10,7 @@ from typing import Any
 import rfc8785
 
 from approvals.ledger.json_values import FLAWS, SAFE_INTEGER, Refused, Unrepresentable, flaw, join, plain, split
-from approvals.ledger.reading import MAX_BYTES, MAX_DEPTH, MAX_NODES, parse
+from approvals.ledger.reading import MAX_BYTES, MAX_DEPTH, MAX_NODES, parse, reread
 
 __all__ = [
     "MAX_BYTES",
@@ -24,6 +24,7 @@ __all__ = [
     "join",
     "parse",
     "plain",
+    "reread",
     "sha256_hex",
     "split",
 ]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hmac import compare_digest
 from itertools import groupby
+from operator import itemgetter
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -75,10 +77,8 @@ def lines_behind(workspace_id: UUID, chain: str, seq: int) -> list[Line]:
 
 
 def _of_chains(workspace_id: UUID, wanted: list[UUID]) -> list[Verdict]:
-    with rows.within(workspace_id), connection.chunked_cursor() as cursor:
-        cursor.execute(_CHAINS, [wanted])
-        lines = (Line(*line) for batch in iter(lambda: cursor.fetchmany(500), []) for line in batch)
-        return [_of_chain(of_one) for _, of_one in groupby(lines, key=lambda line: line.chain_id)]
+    with rows.within(workspace_id), closing(wire.stream(_CHAINS, [wanted])) as found:
+        return [_of_chain(map(Line._make, of_one)) for _, of_one in groupby(found, key=itemgetter(0))]
 
 
 class Line(NamedTuple):
@@ -165,7 +165,9 @@ class Walk:
 
     def step(self, line: Line) -> None:
         self.entries += 1
-        for text in (*self._place(line), *self._content(line), *self._mac(line)):
+        changed, code = hash_after(line.prev, line.body) != bytes(line.hash), _code(line)
+        content = self._content(line, changed=changed, ours=not changed and not code)
+        for text in (*self._place(line), *content, *self._mac(line, code)):
             self.findings.append(Finding(line.seq, text))
         self.seq, self.hash, self.mac = line.seq, bytes(line.hash), bytes(line.mac)
 
@@ -194,14 +196,11 @@ class Walk:
         if bytes(line.prev) != self.hash:
             yield "it does not follow the one before it."
 
-    def _content(self, line: Line) -> Iterator[str]:
-        if hash_after(line.prev, line.body) != bytes(line.hash):
+    def _content(self, line: Line, *, changed: bool, ours: bool) -> Iterator[str]:
+        if changed:
             yield "its content was changed: it does not give its hash."
-        try:
-            document = canonical.parse(bytes(line.body))
-        except canonical.Unrepresentable:
-            document = None
-        self.document = document
+        # The bytes that a code of ours holds for were written by `encode`.
+        self.document = document = canonical.reread(line.body) if ours else _read(line.body)
         if not isinstance(document, dict):
             yield "its content cannot be read."
             return
@@ -220,14 +219,12 @@ class Walk:
         if not compare_digest(str(document.get("check")), check):
             yield f"it hands over to another key {self.next_key} than ours."
 
-    def _mac(self, line: Line) -> Iterator[str]:
+    def _mac(self, line: Line, code: str) -> Iterator[str]:
+        if code:
+            yield code
+        if code == _BAD_MAC:
+            return
         number = keys.key_number(line.mac)
-        try:
-            if not keys.holds("ledger", bytes(line.hash), line.mac):
-                yield "its MAC is not ours (bad MAC)."
-                return
-        except keys.UnknownKey as fault:
-            yield f"its MAC cannot be checked: {fault}"
         if self.mac and number != keys.key_number(self.mac) and number != self.handed_to:
             yield f"it is signed with key {number}, to which nothing hands over."
         self.handed_to, self.next_key = self.next_key, None
@@ -243,6 +240,24 @@ class Walk:
             self.findings.append(Finding(None, "head: it does not name the last entry (head mismatch)."))
 
 
+_BAD_MAC = "its MAC is not ours (bad MAC)."
+
+
+def _code(line: Line) -> str:
+    """What is wrong with an entry's authentication code, or nothing."""
+    try:
+        return "" if keys.holds("ledger", bytes(line.hash), line.mac) else _BAD_MAC
+    except keys.UnknownKey as fault:
+        return f"its MAC cannot be checked: {fault}"
+
+
+def _read(body: bytes) -> Any:
+    try:
+        return canonical.parse(bytes(body))
+    except canonical.Unrepresentable:
+        return None
+
+
 def _columns(line: Line) -> dict[str, Any]:
     """What the columns say, in the entry's own spelling."""
     return {
@@ -251,5 +266,5 @@ def _columns(line: Line) -> dict[str, Any]:
         "chain": line.chain,
         "seq": line.seq,
         "kind": line.kind,
-        "at": line.at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
+        "at": line.at.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z"),
     }

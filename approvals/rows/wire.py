@@ -6,7 +6,7 @@ goes through the ORM.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 from uuid import UUID
@@ -18,6 +18,7 @@ from psycopg.pq import ExecStatus, TransactionStatus
 
 from approvals.rows import scopes
 
+_AT_ONCE = 500
 Values = Mapping[str, Any] | Sequence[Any]
 Statement = tuple[str, Values]
 Cursor = psycopg.Cursor[tuple[Any, ...]]
@@ -28,6 +29,15 @@ def rows(statement: str, values: Values, *, binary: bool = True) -> list[tuple[A
     with _faults(), _cursor(binary=binary) as cursor:
         _send(cursor, statement, values)
         return cursor.fetchall()
+
+
+def stream(statement: str, values: Values) -> Generator[tuple[Any, ...]]:
+    """The rows that a query gives, by a cursor of the server's, a few hundred at a time: however many there are, few of
+    them are held. In an open `rows.within` block. Raises Django's database errors."""
+    with _faults(), psycopg.ServerCursor(connection.connection, "stream") as cursor:
+        cursor.itersize = _AT_ONCE
+        cursor.execute(statement, values, binary=True)
+        yield from cursor
 
 
 def value(statement: str, values: Values, *, said: bool = False) -> Any:

@@ -148,6 +148,13 @@ def test_writing_and_reading_undo_each_other(value: Any) -> None:
     assert encode(parse(json.dumps(value))) == encode(value)
 
 
+@given(JSON)
+def test_what_we_wrote_ourselves_is_read_again_as_the_same(value: Any) -> None:
+    """BD-11: a shorter way to the same value, types included."""
+    written = encode(value)
+    assert repr(reading.reread(written)) == repr(parse(written))
+
+
 @given(
     JSON, st.integers(0, 200), st.sampled_from(['"', ",", "\\u00e9", "\\", "}", "[", "1", "e5", "\ud83d", "\0", " "])
 )
