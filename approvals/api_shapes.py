@@ -94,6 +94,7 @@ class ApprovalOut(Schema):
     allowed_decisions: list[str]
     options: list[str] = Field(description="What a choice is made among.")
     choice: str
+    rehearsal: bool = Field(description="Whether nothing of it is ever sent, whatever people say.")
     editable: list[str] | None
     prevent_self_review: bool
     editor_may_approve: bool
@@ -182,6 +183,7 @@ def _summary(workspace: Workspace, entry: Entry, revision: Revision) -> dict[str
     same = (
         "kind",
         "choice",
+        "rehearsal",
         "status",
         "outcome",
         "outcome_note",

@@ -28,6 +28,7 @@ class Approval(rows.Row):
     running, and ``ends_at`` what both come to (`approvals.expiry`).
 
     ``rule`` is a copy for display; the bar that counts is the one in the ruling of the revision, which is signed.
+    ``rehearsal``: people decide it as they always do, and nothing of it is ever sent.
     """
 
     PREFIX = "apr"
@@ -91,6 +92,7 @@ class Approval(rows.Row):
     decided_by = models.ForeignKey(Person, models.PROTECT, null=True, related_name="+")
     choice = models.CharField(max_length=40, blank=True)
     asked_again = models.ForeignKey("self", models.PROTECT, null=True, related_name="+")
+    rehearsal = models.BooleanField(default=False)
     mac = models.BinaryField(default=b"")
 
     class Meta:
@@ -148,6 +150,7 @@ def _signed(approval: Approval) -> bytes:
     keys_of = {name: getattr(approval, name).hex for name in ("id", "workspace_id")}
     keys_of |= {name: (getattr(approval, name) or UUID(int=0)).hex for name in ("requester_id", "asked_again_id")}
     facts = {name: getattr(approval, name) for name in _FIXED} | {"kind": str(approval.kind)}
+    facts |= {"rehearsal": True} if approval.rehearsal else {}
     facts["expires_at"] = approval.expires_at.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     # Only where it says something, so that what was signed before there was any still holds.
     facts |= {"frozen_seconds": frozen} if (frozen := getattr(approval, "frozen_seconds", 0)) else {}
@@ -204,6 +207,7 @@ class Question:
     kind: str = "call"
     response_schema: dict[str, Any] = field(default_factory=dict)
     asked_again: UUID | None = None
+    rehearsal: bool = False
 
 
 def open_approval(question: Question, *, checkpoint_mac: str, by: str) -> Approval:
@@ -224,6 +228,7 @@ def open_approval(question: Question, *, checkpoint_mac: str, by: str) -> Approv
         "risk",
         "kind",
         "response_schema",
+        "rehearsal",
     )
     approval = Approval(
         workspace_id=rows.in_scope(),
@@ -242,6 +247,7 @@ def open_approval(question: Question, *, checkpoint_mac: str, by: str) -> Approv
     kind = {} if approval.kind == Approval.Kind.CALL else {"approval_kind": str(approval.kind)}
     body = kind | {"digest": first.digest, "rule": rule["id"], "checkpoint_mac": checkpoint_mac}
     body |= {"asked_again": rows.public_id("apr", question.asked_again)} if question.asked_again else {}
+    body |= {"rehearsal": True} if approval.rehearsal else {}
     record(approval, "approval.opened", body, by=by)
     rows.publish(approval.workspace_id, approval.public_id)
     return approval

@@ -41,7 +41,7 @@ class Asked:
     ``agent`` is the agent's name and ``agent_id`` its public id, whose operators decide if nothing names a team.
     ``title`` is stored in the clear and says nothing personal; ``summary`` is a template over the value's pointers, for
     a sentence that does. ``deadline`` is seconds, or a number with s, m, h or d. ``tool`` is the tool's name, where the
-    matter has one.
+    matter has one. ``rehearsal``: it belongs to a run of which nothing is sent.
     """
 
     workspace_id: UUID
@@ -64,6 +64,7 @@ class Asked:
     tool: str = ""
     requester_id: UUID | None = None
     risk: str = "medium"
+    rehearsal: bool = False
 
 
 def ask(asked: Asked, *, checkpoint_mac: str = "", by: str = "system") -> Held:
@@ -131,6 +132,7 @@ def _question(asked: Asked, opinion: policies.Opinion) -> approvals.Question:
         opinion=opinion,
         kind=asked.kind,
         response_schema=asked.response_schema,
+        rehearsal=asked.rehearsal,
     )
 
 

@@ -95,7 +95,22 @@ def _clearance(workspace_id: UUID, subject: str, digest: str) -> Cleared | NotCl
         problem = _unapproved(ruling, args)
     else:
         problem = _no_longer_allowed(ruling, args)
-    return problem or Cleared(ruling.header, args, ruling.tool, ruling.definition_digest)
+    return problem or _rehearsed(ruling) or Cleared(ruling.header, args, ruling.tool, ruling.definition_digest)
+
+
+def _rehearsed(ruling: Ruling) -> NotCleared | None:
+    """That it is a rehearsal, by the ruling's signed header: asked last, so that everything else is as it always is.
+    What people settle beside calls takes effect in a rehearsal too; nothing of it is sent."""
+    rehearsed = ruling.header.get("rehearsal") and _kind(ruling) == Approval.Kind.CALL
+    return NotCleared("rehearsal", REHEARSED) if rehearsed else None
+
+
+REHEARSED = "This is a rehearsal: everything it needs to be sent is there, and nothing is sent."
+
+
+def would_have_gone(approval: Approval) -> bool:
+    """Whether nothing but that it is a rehearsal kept an approved call from being sent."""
+    return approval.rehearsal and approval.outcome == Approval.Outcome.FAILED and REHEARSED in approval.outcome_note
 
 
 # With what people voted on, where they were asked, and the time: all that the votes are held against.

@@ -145,6 +145,8 @@ def _check_kind(vote: Ballot) -> None:
     approval, ruling = vote.approval, vote.revision.ruling
     if ruling.header.get("kind", Approval.Kind.CALL) != approval.kind:
         raise Forged("The approval is not of the kind that was asked.")
+    if bool(ruling.header.get("rehearsal")) != approval.rehearsal:
+        raise Forged("By its signed header it is a rehearsal, or is none, and the row says otherwise.")
     if approval.kind != Approval.Kind.CALL:
         held_to = asked.definition_digest(approval.kind, approval.schema, approval.response_schema)
         if held_to != ruling.definition_digest:

@@ -26,6 +26,7 @@ from approvals.approvals import Approval
 from approvals.asked import Asked as Asked
 from approvals.asked import Held as Held
 from approvals.asked import ask as ask
+from approvals.clearance import REHEARSED as REHEARSED
 from approvals.clearance import Answer as Answer
 from approvals.clearance import Cleared as Cleared
 from approvals.clearance import Lapsed as Lapsed
@@ -45,6 +46,7 @@ from approvals.schemas.order import order_of as order_of
 from approvals.schemas.order import ordered as ordered
 
 __all__ = [
+    "REHEARSED",
     "Admission",
     "Answer",
     "Asked",
@@ -108,7 +110,8 @@ class ToolFacts:
 @dataclass(frozen=True)
 class Proposal:
     """One proposed use of a tool. ``args`` are canonical bytes; ``context`` holds reason, messages and title,
-    unverified; ``asks_again`` is the approval that lapsed before the call could run."""
+    unverified; ``asks_again`` is the approval that lapsed before the call could run; ``rehearsal``: nothing of it is
+    ever sent."""
 
     workspace_id: UUID
     subject: str
@@ -119,6 +122,7 @@ class Proposal:
     args: bytes
     context: dict[str, Any]
     asks_again: str = ""
+    rehearsal: bool = False
 
 
 @dataclass(frozen=True)
@@ -208,6 +212,7 @@ def _ask(judgement: Judgement, checkpoint_mac: str, by: str) -> Held:
         opinion=judgement.opinion,
         response_schema=tool.response_schema,
         asked_again=rows.parse_id(Approval.PREFIX, proposal.asks_again) if proposal.asks_again else None,
+        rehearsal=proposal.rehearsal,
     )
     approval = approvals.open_approval(question, checkpoint_mac=checkpoint_mac, by=by)
     first = revisions.current_revision(approval)
@@ -235,6 +240,7 @@ def _rule(judgement: Judgement, checkpoint_mac: str, by: str) -> Held:
             expiry="",
             policy_version=opinion.policy_version,
             rule=opinion.rule_id,
+            **({"rehearsal": True} if proposal.rehearsal else {}),
         )
         digest = canonical.action_digest(header, proposal.args)
     ruling = rulings.write(

@@ -88,10 +88,12 @@ def add_revision(
     """Write the bytes of a revision with the ruling that covers them; the caller moves ``approval.revision``."""
     kind = {} if approval.kind == "call" else {"kind": str(approval.kind)}
     edited = {"editor": editor.pk.hex} if editor else {}
+    marked = {"rehearsal": True} if approval.rehearsal else {}
     header = make_header(
         approval.workspace_id,
         **kind,
         **edited,
+        **marked,
         approval=approval.public_id,
         revision=number,
         definition=approval.definition_digest,

@@ -167,6 +167,7 @@ def question(lease: Lease, stop: Breakpoint, interrupts: Interrupts, sight: Sigh
         tool=f"breakpoint.{stop.place}",
         context={"reason": "", "messages": sight.messages, "title": sight.title},
         requester_id=lease.requester_id,
+        rehearsal=lease.rehearsal,
     )
 
 

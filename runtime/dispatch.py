@@ -143,11 +143,13 @@ def _cleared(lease: Lease, call: Call, why: str) -> tuple[Tool, bytes]:
         raise Refusal("By the ledger, this version of the tool is not the one in force.")
     if why == retries.REPEATABLE and not (tool.promise.safe and retries.key_is_known(call, tool)):
         raise Refusal("It may have been sent before, and the tool is not safe to repeat any more.")
-    if doubt := precedents.against(call, lease.public_id):
+    if doubt := precedents.against(call, lease.public_id, rehearsal=lease.rehearsal):
         raise Refusal(doubt)
     answer = gate.clearance(lease.workspace_id, call.public_id, call.digest)
     if isinstance(answer, gate.NotCleared) and answer.until:
         raise waits.NotYet(answer.message, answer.until)
+    if lease.rehearsal and not isinstance(answer, gate.NotCleared):
+        raise Refusal(gate.REHEARSED)
     if isinstance(answer, gate.NotCleared):
         raise Refusal(answer.message, lapsed=answer.lapsed)
     if answer.tool != tool.name or answer.definition_digest != tool.digest:

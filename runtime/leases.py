@@ -64,6 +64,7 @@ class Lease:
     requester_id: UUID | None
     budget_id: UUID | None
     title: bytes
+    rehearsal: bool
     until: float
     renew_until: float = field(default=float("inf"))
     told_at: float = 0.0
@@ -86,7 +87,7 @@ CLAIM = """
     WHERE id = %(run)s AND workspace_id = %(workspace)s
         AND (status = 'ready' OR (status = 'in_progress' AND lease_until < placet_now()))
     RETURNING id, workspace_id, fence, head_seq, head_mac, verified_seq, pokes, attempts, cancel_by,
-        agent_id, version_id, requester_id, budget_id, title
+        agent_id, version_id, requester_id, budget_id, title, rehearsal
 """
 
 

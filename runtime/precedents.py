@@ -24,15 +24,17 @@ SENDINGS: Final = ("call.intended", "outcome.reported", "call.settled")
 """The entries that say how often a call was sent, and what came of it."""
 
 
-def against(call: Call, chain: str) -> str | None:
+def against(call: Call, chain: str, *, rehearsal: bool = False) -> str | None:
     """Why the ledger does not bear out that this call may be sent now; None if it does. Raises Unreadable where the
-    rows say otherwise of what was sent before: the run is parked then."""
+    rows say otherwise of what was sent before, or of whether it is a rehearsal: the run is parked then."""
     try:
         entries = _entries(call, chain)
     except (about.Broken, keys.UnknownKey, canonical.Unrepresentable) as fault:
         return str(fault)
     if not any(entry["kind"] in {"approval.opened", "call.ruled"} for entry in entries):
         return "No entry of this run's ledger says that it was proposed."
+    if not rehearsal and any(entry["kind"] == "run.started" and entry.get("rehearsal") for entry in entries):
+        raise checkpoints.Unreadable("By the ledger this run is a rehearsal, and its row says otherwise.")
     if any(entry["kind"] == "approval.stopped" for entry in entries):
         raise checkpoints.Unreadable(f"{call.public_id} is to be sent, and by the ledger somebody stopped it.")
     sent = [entry for entry in entries if entry["kind"] in SENDINGS]
@@ -47,10 +49,12 @@ def against(call: Call, chain: str) -> str | None:
 
 
 def _entries(call: Call, chain: str) -> list[dict[str, Any]]:
-    """The entries about the call. Raises what a ledger raises that proves nothing."""
+    """The entries about the call, after the one that opened the chain. Raises what a ledger raises that proves
+    nothing."""
     if not call.approval:
         return about.about(call.workspace_id, chain, call.public_id)
-    return [entry for entry in proved(call.workspace_id, chain) if entry.get("subject") == call.public_id]
+    told = proved(call.workspace_id, chain)
+    return [entry for entry in told if entry["seq"] == 1 or entry.get("subject") == call.public_id]
 
 
 _ATTEMPTS: Final = """

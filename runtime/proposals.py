@@ -185,6 +185,7 @@ def _judgement(draft: Draft, call: Call, args: bytes, reason: str) -> gate.Judge
         tool=definitions.facts(tool) if tool and usable else _no_tool(call.tool_name),
         args=args,
         context=draft.context | {"reason": reason},
+        rehearsal=lease.rehearsal,
     )
     if usable:
         return gate.judge(proposal)

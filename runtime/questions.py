@@ -83,4 +83,5 @@ def _asked(
         team=question.team or None,
         deadline=question.deadline or None,
         requester_id=lease.requester_id,
+        rehearsal=lease.rehearsal,
     )

@@ -63,4 +63,5 @@ def _proposal(lease: Lease, call: Call) -> gate.Proposal:
         args=lapsed.args,
         context=lapsed.context or own,
         asks_again=lapsed.approval_id,
+        rehearsal=lease.rehearsal,
     )

@@ -24,7 +24,7 @@ class Run(rows.Row):
     ``pokes`` counts what happened to its calls from outside, so that a worker about to suspend it notices.
     ``cancel_by`` is the public id of whoever wants it to end: its worker, or the next one, obeys before anything
     else. ``budget_question`` is the approval that asks to raise its budget, until the answer was carried out, and
-    ``waited`` the time that people took.
+    ``waited`` the time that people took. Of a ``rehearsal`` nothing is ever sent, whatever people say.
     """
 
     PREFIX = "run"
@@ -82,6 +82,7 @@ class Run(rows.Row):
     budget_questions = models.PositiveIntegerField(default=0)
     budget_question = models.CharField(max_length=40, blank=True)
     waited = models.DurationField(default=timedelta)
+    rehearsal = models.BooleanField(default=False)
 
     class Meta:
         constraints = [
@@ -189,19 +190,22 @@ def start(
     thread: threads.Thread | None = None,
     key: str | None = None,
     budget: Mapping[str, Any] | None = None,
+    rehearsal: bool = False,
 ) -> Run:
     """Accept a run: it is committed before anybody works on it, and a worker is asked to look.
 
     ``by`` is the public id of whoever starts it, ``requester_id`` the person on whose behalf the agent works. A
     second start with the same ``key`` gives the first run. ``budget`` has caps, which only lower those of the agent's
-    definition. Raises state.NotState for input that is not pure JSON, ValueError for an agent of another workspace or
-    one that is switched off, and for a budget that is none.
+    definition. Of a ``rehearsal`` nothing is ever sent. Raises state.NotState for input that is not pure JSON,
+    ValueError for an agent of another workspace or one that is switched off, and for a budget that is none.
     """
     if agent.workspace_id != workspace_id or not agent.is_active:
         raise ValueError(f"The agent {agent.name} takes no runs here.")
     try:
         with rows.within(workspace_id):
-            run = _accept(workspace_id, agent, dict(input), title, by, requester_id, thread, key, budget or {})
+            run = _accept(
+                workspace_id, agent, dict(input), title, by, requester_id, thread, key, budget or {}, rehearsal
+            )
     except IntegrityError:
         first = Run.objects.filter(workspace_id=workspace_id, start_key=key).first() if key else None
         if first is None:
@@ -220,8 +224,10 @@ def _accept(
     thread: threads.Thread | None,
     key: str | None,
     budget: Mapping[str, Any],
+    rehearsal: bool,
 ) -> Run:
     run = Run(workspace_id=workspace_id, agent=agent, requester_id=requester_id, started_by=by, start_key=key)
+    run.rehearsal = rehearsal
     run.thread = thread or threads.open_thread(workspace_id)
     run.version = agent.versions.get(number=agent.version)
     run.title = sealing.seal(workspace_id, title.encode(), place=_title_place(run.pk))
@@ -243,6 +249,7 @@ def _accept(
     body = {"agent": agent.public_id, "version": agent.version, "checkpoint_mac": bytes(first.mac).hex()}
     body |= {"requester": rows.public_id("per", requester_id) if requester_id else ""}
     body |= {"budget": caps} if caps else {}
+    body |= {"rehearsal": True} if rehearsal else {}
     entries.append(workspace_id, run.public_id, "run.started", body, by=by)
     rows.publish(workspace_id, run.public_id)
     hints.hint_on_commit(workspace_id, run.pk)

@@ -103,6 +103,7 @@ def _question(lease: Lease, run: Run, number: int, wanted: Mapping[str, int]) ->
             "budget": [_stand(share, _more(share.unit, wanted), budget.currency) for share in short.values()],
         },
         requester_id=lease.requester_id,
+        rehearsal=lease.rehearsal,
     )
 
 

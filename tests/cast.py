@@ -112,7 +112,12 @@ def refund(amount: Any = 42_000, **more: Any) -> dict[str, Any]:
 
 
 def propose(
-    cast: Cast, args: dict[str, Any], *, requester: Person | None = None, tool: gate.ToolFacts = REFUND
+    cast: Cast,
+    args: dict[str, Any],
+    *,
+    requester: Person | None = None,
+    tool: gate.ToolFacts = REFUND,
+    rehearsal: bool = False,
 ) -> gate.Proposal:
     """A call as the machine proposes it, with fresh ids."""
     return gate.Proposal(
@@ -124,6 +129,7 @@ def propose(
         tool=tool,
         args=canonical.encode(args),
         context={"reason": "Two pallets arrived wet.", "messages": [], "title": "Ticket 4471"},
+        rehearsal=rehearsal,
     )
 
 

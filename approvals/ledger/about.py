@@ -18,7 +18,7 @@ class Broken(Exception):
 # The member's canonical bytes: nothing else in an entry can hold them, for a quotation mark in a text is escaped.
 _ABOUT = """
     SELECT e.seq, e.body, e.prev, e.hash, e.mac FROM approvals_entry e JOIN approvals_chain c ON c.id = e.chain_id
-    WHERE c.workspace_id = %s AND c.name = %s AND position(%s IN e.body) > 0 ORDER BY e.seq
+    WHERE c.workspace_id = %s AND c.name = %s AND (e.seq = 1 OR position(%s IN e.body) > 0) ORDER BY e.seq
 """
 _WHOLE = """
     SELECT c.seq = count(e.id) AND c.seq = COALESCE(max(e.seq), 0) AND bool_and(e.seq < c.seq OR e.hash = c.hash)
@@ -28,7 +28,7 @@ _WHOLE = """
 
 
 def about(workspace_id: UUID, chain: str, subject: str) -> list[dict[str, Any]]:
-    """The entries of a chain whose member ``subject`` is this one, in order.
+    """The entry that opened a chain and those whose member ``subject`` is this one, in order.
 
     Raises Broken where entries are missing, or one of these is not ours; keys.UnknownKey where that cannot be told.
     Whether every other entry is as it was written is for `ledger verify` to say.

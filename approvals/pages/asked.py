@@ -11,7 +11,7 @@ from django.urls import NoReverseMatch, reverse
 from approvals import revisions, rows
 from approvals.approvals import Approval, context_of
 from approvals.channels.card import Card
-from approvals.clearance import NotCleared, clearance
+from approvals.clearance import NotCleared, clearance, would_have_gone
 from approvals.decisions import Decision, decisions_of
 from approvals.edits.difference import Change, difference
 from approvals.edits.table import Argument, masked_count, table
@@ -95,14 +95,16 @@ class Asked:
 
     @property
     def state(self) -> str:
-        """One word: pending, running, renewed (people were asked again before it was sent), stopped, an outcome, or
-        how it ended. Past its deadline it is expired, swept or not."""
+        """One word: pending, running, renewed (people were asked again before it was sent), stopped, rehearsed (it
+        would have been sent), an outcome, or how it ended. Past its deadline it is expired, swept or not."""
         approval = self.approval
         if approval.status == "pending":
             return "pending" if approval.ends_at > self.now else "expired"
         if approval.status == "approved" and approval.kind == Approval.Kind.CALL:
             if approval.outcome == "failed" and any(one.verdict == "stop" for one in self.decisions):
                 return "stopped"
+            if would_have_gone(approval):
+                return "rehearsed"
             return str(approval.outcome) if approval.outcome != "none" else "renewed" if self.newer else "running"
         return str(approval.status)
 

@@ -28,7 +28,13 @@ def card_of(approval: Approval, args: Any) -> Card:
         args = {}  # What stands in the variables of a run makes no sentence; the page shows all of them below.
     made = words(tool, approval.summary, approval.tool, approval.tool_title, args)
     approve = kinds.kind(approval.kind, approval.tool).approve
-    return replace(made, approve=approve) if approve else made
+    made = replace(made, approve=approve) if approve else made
+    return _rehearsed(made) if approval.rehearsal else made
+
+
+def _rehearsed(made: Card) -> Card:
+    """The same words, which say first that nothing of it is real but the people."""
+    return replace(made, words=(Word("Rehearsal: "), *made.words))
 
 
 def words(tool: Tool, summary: str, name: str, title: str, args: Any) -> Card:

@@ -15,6 +15,7 @@ from approvals import masking, people, returns, rows
 from approvals.approvals import Approval
 from approvals.channels import kinds, outcomes
 from approvals.channels.card import Card
+from approvals.clearance import would_have_gone
 from approvals.decisions import Decision
 from approvals.pages.cards import card_in
 from approvals.people import Team, Workspace
@@ -112,7 +113,7 @@ class Entry:
     @property
     def tone(self) -> str:
         if self.approval.status == "approved":
-            return outcomes.outcome(self.approval.outcome).tone
+            return "" if would_have_gone(self.approval) else outcomes.outcome(self.approval.outcome).tone
         return STATES[self.approval.status][1]
 
     @property
@@ -121,11 +122,13 @@ class Entry:
 
     @property
     def outcome(self) -> str:
+        if would_have_gone(self.approval):
+            return "rehearsed"
         return outcomes.outcome(self.approval.outcome).word
 
     @property
     def outcome_tone(self) -> str:
-        return outcomes.outcome(self.approval.outcome).ink
+        return "" if would_have_gone(self.approval) else outcomes.outcome(self.approval.outcome).ink
 
     @property
     def by(self) -> str:

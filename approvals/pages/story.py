@@ -161,7 +161,9 @@ def _ended(asked: Told) -> Iterator[Item]:
         again = format_html('Not sent. <a href="{}">Asked again</a>', asked.url_of(asked.newer))
         yield Item(again, asked.newer.created_at, tone="wait")
     yield from _doubted(asked)
-    if asked.outcome.told:
+    if asked.state == "rehearsed":
+        yield Item("Not sent: it was a rehearsal", approval.outcome_at, clock="second")
+    elif asked.outcome.told:
         note = marked(approval.outcome_note) if approval.outcome_note else ""
         yield Item(asked.outcome.told, approval.outcome_at, second=note, tone=asked.outcome.tone, clock="second")
 

@@ -38,6 +38,7 @@ CHIPS = {
     "answered": Chip("Answered", "good", "check"),
     "renewed": Chip("Asked again", "wait"),
     "stopped": Chip("Stopped", "bad", "cross"),
+    "rehearsed": Chip("Approved in rehearsal", "good", "check"),
     "rejected": Chip("Rejected", "bad", "cross"),
     "expired": Chip("Expired"),
     "cancelled": Chip("Withdrawn"),
@@ -109,6 +110,8 @@ class Told(Asked):
             return format_html(
                 "Approved by {}, and stopped by {} · {}. Nothing was sent.", names, self.name(stops[-1].person), at
             )
+        if self.state == "rehearsed":
+            return format_html("Approved by {} · {}. It was a rehearsal: nothing was sent.", names, when)
         if self.state in {"running", "approved"}:
             return format_html("Approved by {} · {}", names, when)
         if self.state in ICONS:
@@ -218,6 +221,8 @@ class Told(Asked):
         """What the click on Approve does, in one sentence."""
         if not self.is_call:
             return self.words.approve_does
+        if self.approval.rehearsal:
+            return "It counts as always, and nothing is sent: this is a rehearsal."
         once = "" if self.approval.effect in {"pure", "natural"} else " and cannot be undone here"
         if self.open <= 1:
             which = "Yours is the last of the votes it needs" if self.required > 1 else "Your yes is enough"
@@ -237,6 +242,9 @@ class Told(Asked):
     def next_words(self) -> SafeString:
         if not self.is_call:
             return self._next_of_kind
+        if self.approval.rehearsal:
+            told = "This is a rehearsal. Once it is decided, {} is told that nothing was sent, whatever people said."
+            return format_html(told, self.approval.agent)
         yes = "With your yes" if self.open <= 1 else "With the last yes"
         end = "nothing runs and the run ends" if self.rule.get("on_deadline") == "cancel_run" else "nothing runs"
         parts = yes, self.approval.agent, moment(self.approval.ends_at, "at"), end

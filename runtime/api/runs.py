@@ -55,6 +55,7 @@ class RunIn(Schema):
     title: str = Field("", max_length=200, description="What it is about, shown to people.")
     thread_id: str | None = Field(None, min_length=1, description="The conversation that it continues.")
     budget: BudgetIn | None = Field(None, description="Caps that lower those of the agent's definition.")
+    rehearsal: bool = Field(False, description="People are asked as always, and nothing of it is ever sent.")
 
 
 class Withdrawal(Schema):
@@ -100,6 +101,7 @@ def start_run(
             thread=thread,
             key=key,
             budget=caps,
+            rehearsal=payload.rehearsal,
         )
     except state.NotState as fault:
         raise Problem(422, "invalid", str(fault), field=fault.pointer or "/input", rule="state") from fault
@@ -130,6 +132,7 @@ def _same(run: Run, payload: RunIn, caller: Caller, thread: Thread | None) -> bo
         raise Problem(409, "tampered", str(fault)) from fault
     wanted = state.changes({"input": payload.input}, {}, ())
     told = title == (payload.title or caller.name) and run.requester_id == caller.requester_id
+    told = told and run.rehearsal == payload.rehearsal
     return told and _same_thread(run, thread) and canonical.encode(ops) == canonical.encode(wanted)
 
 

@@ -54,6 +54,7 @@ class RunOut(Schema):
     checkpoint: int = Field(description="The number of its last checkpoint.")
     created_at: str
     ended_at: str | None
+    rehearsal: bool = Field(description="Whether nothing of it is ever sent.")
     waiting_for: list[str] = Field(description="The approvals that people are asked for now.")
 
 
@@ -199,6 +200,7 @@ def run_out(run: Run) -> dict[str, Any]:
         "checkpoint": run.head_seq,
         "created_at": instant(run.created_at),
         "ended_at": instant(run.ended_at) if run.ended_at else None,
+        "rehearsal": run.rehearsal,
         "waiting_for": [each for each in [*map(_asked, asked), *_stops(run), _asked_of_budget(run)] if each],
     }
 

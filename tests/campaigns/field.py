@@ -47,7 +47,7 @@ class Field:
     def __post_init__(self) -> None:
         self.run = self.play("tamper.free", "tamper.asked")
 
-    def play(self, *tools: str) -> Run:
+    def play(self, *tools: str, rehearsal: bool = False) -> Run:
         """A run of this workspace that proposes these calls one after the other, worked on as far as it goes."""
         agent = definitions.agent_named(self.workspace.pk, "player")
         assert agent is not None
@@ -58,6 +58,7 @@ class Field:
             title="A campaign",
             by=self.riley.public_id,
             requester_id=self.riley.pk,
+            rehearsal=rehearsal,
         )
         return self.work(run)
 

@@ -217,6 +217,17 @@ def stop_removed(field: Field) -> None:
     )
 
 
+@kind("a rehearsal is passed off as real", held=True)
+def forged_rehearsal(field: Field) -> None:
+    field.run = field.play("tamper.asked", rehearsal=True)
+    field.approve()
+    field.sql(
+        "UPDATE runtime_run SET rehearsal = false WHERE id = %(run)s",
+        "UPDATE approvals_approval SET rehearsal = false WHERE workspace_id = %(workspace)s",
+        "UPDATE approvals_ruling SET header = header - 'rehearsal' WHERE workspace_id = %(workspace)s",
+    )
+
+
 def _clear(field: Field, digest: str) -> None:
     field.sql(
         "UPDATE runtime_call SET status = 'cleared', digest = %(digest)s WHERE id = %(call)s",

@@ -42,6 +42,11 @@ def test_propose_starts_a_run_with_one_call(desk: Desk, tmp_path: Path) -> None:
     assert args_of(Call.objects.get()) == b'{"n":7}'
 
 
+def test_propose_starts_a_rehearsal(desk: Desk, tmp_path: Path) -> None:
+    say("propose", "asked.keyed", arguments(tmp_path, '{"n": 7}'), "--rehearsal", workspace="northwind")
+    assert Run.objects.get().rehearsal
+
+
 @pytest.mark.parametrize(
     ("text", "word"),
     [

@@ -254,6 +254,7 @@ ABOUT_NO_ROW = {
     "per_minute",
     "person",
     "reason",
+    "rehearsal",
     "right",
     "roles",
     "set_passwords",

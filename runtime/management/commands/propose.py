@@ -28,6 +28,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--budget", default="", help="caps: tokens=1000 steps=20 seconds=600 money=500 currency=EUR"
         )
+        parser.add_argument("--rehearsal", action="store_true", help="people decide it as always, and nothing is sent")
         who.add_person(parser, "the person on whose behalf the agent asks")
         who.add_workspace(parser)
 
@@ -47,6 +48,7 @@ def _start(workspace_id: UUID, person: Any, options: dict[str, Any]) -> Run:
         by=who.public_id(person),
         requester_id=person.pk if person else None,
         budget=_budget(options["budget"]),
+        rehearsal=options["rehearsal"],
     )
 
 

@@ -38,7 +38,12 @@ def test_the_same_key_and_body_start_one_run(agent: Api) -> None:
     assert Run.objects.count() == 1
 
 
-@pytest.mark.parametrize("change", [{"title": "Another"}, {"input": {"steps": []}}])
+def test_an_agent_can_start_a_rehearsal(desk: Desk, agent: Api) -> None:
+    told = agent.post("/runs", BODY | {"rehearsal": True}).json()
+    assert told["rehearsal"] and Run.objects.get().rehearsal
+
+
+@pytest.mark.parametrize("change", [{"title": "Another"}, {"input": {"steps": []}}, {"rehearsal": True}])
 def test_the_same_key_with_another_body_is_a_conflict(agent: Api, change: dict[str, Any]) -> None:
     """AP-A5: a key never answers with the run of another request."""
     agent.post("/runs", BODY, Idempotency_Key="k")
