@@ -73,6 +73,9 @@ class Hub:
         try:
             async with broker.pubsub() as subscription:
                 await subscription.psubscribe(PATTERN)
+                # Sent is not subscribed: what is published before the broker has said so is heard by nobody.
+                while (said := await subscription.get_message(timeout=10)) is None or said["type"] != "psubscribe":
+                    pass
                 self.ready.set()
                 while True:
                     message = await subscription.get_message(ignore_subscribe_messages=True, timeout=10)

@@ -267,7 +267,11 @@ def _path(request: Visit, key: Any) -> str:
 
 
 def _news(request: Visit, approval: Approval, seen: str) -> HttpResponse:
-    """Nothing if nothing changed; parts while the form is open, so that a comment stays; else the whole page anew."""
+    """Nothing if nothing changed; parts while the form is open, so that a comment stays; else the whole page anew.
+
+    What comes asks once more by itself: it may have been read in the middle of a change, and what the part that it
+    replaces had still wanted to ask goes with it.
+    """
     asked = Told(request.workspace, approval, request.user)
     if asked.version == seen:
         return HttpResponse(status=204)
