@@ -20,6 +20,10 @@ from approvals.revisions import Revision, add_revision, args_of, bar_of, current
 __all__ = ["Approval", "Resolution", "add_revision", "args_of", "bar_of", "current_revision", "revisions"]
 
 
+ENDED = ~models.Q(status="pending")
+"""What the indexes of the history hold: whoever asks for it says so in these words."""
+
+
 class Approval(rows.Row):
     """One question to people: may exactly these bytes run, or stand? Everything a channel needs to show and judge it
     is in the row. ``kind`` says what the bytes are: a call's arguments, a run's variables, what a question is about.
@@ -117,7 +121,10 @@ class Approval(rows.Row):
             models.Index(fields=["workspace", "status", "ends_at"], name="approvals_by_deadline"),
             models.Index(fields=["ends_at"], condition=models.Q(status="pending"), name="approvals_due"),
             models.Index(fields=["workspace", "subject"], name="approvals_of_a_subject"),
-            models.Index(fields=["workspace", "-decided_at"], name="approvals_decided"),
+            models.Index(fields=["workspace", "-decided_at"], condition=ENDED, name="approvals_decided"),
+            models.Index(fields=["workspace", "status", "-decided_at"], condition=ENDED, name="approvals_ended_so"),
+            models.Index(fields=["workspace", "tool", "-decided_at"], name="approvals_of_a_tool"),
+            models.Index(fields=["workspace", "agent", "-decided_at"], name="approvals_of_an_agent"),
             models.Index(fields=["chain"], condition=models.Q(status="pending"), name="approvals_open_in_a_chain"),
         ]
 

@@ -19,6 +19,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from approvals import gate, rows
 from approvals.ledger import sealing
+from approvals.rows import bounded
 from runtime import calls, checkpoints, view
 from runtime import runs as run_rows
 from runtime.calls import Call
@@ -98,7 +99,7 @@ def _list(request: Visit) -> dict[str, Any]:
         "asked": asked,
         "size": size,
         "entries": [_line(each) for each in listed[:size]],
-        "total": found.count(),
+        "total": bounded.total(found),
         "next": _cursor(listed[size - 1]) if len(listed) > size else "",
         "choices": [
             _choice("state", "State", asked, [(key, words) for key, (words, _) in STATES.items()]),

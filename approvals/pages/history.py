@@ -15,11 +15,12 @@ from django.utils.dateparse import parse_date, parse_datetime
 from django.views.decorators.http import require_safe
 
 from approvals import rows
-from approvals.approvals import Approval
+from approvals.approvals import ENDED, Approval
 from approvals.decisions import Decision
 from approvals.pages.door import Visit, member
 from approvals.pages.entries import Entry, entries
 from approvals.people import Person, Workspace
+from approvals.rows import bounded
 
 SIZES = (25, 50, 100)
 """How many rows a page may have; anything else in the address gives the first of them."""
@@ -64,7 +65,7 @@ def _context(request: Visit) -> dict[str, Any]:
         "asked": asked,
         "choices": _choices(request.workspace, asked),
         "entries": shown,
-        "total": found.count(),
+        "total": bounded.total(found),
         "order": order,
         "size": size,
         "sizes": SIZES,
@@ -77,7 +78,7 @@ def _asked(request: HttpRequest) -> dict[str, str]:
 
 
 def _narrowed(workspace: Workspace, asked: Mapping[str, str]) -> QuerySet[Approval]:
-    found = Approval.objects.filter(workspace=workspace, decided_at__isnull=False).exclude(status="pending")
+    found = Approval.objects.filter(ENDED, workspace=workspace, decided_at__isnull=False)
     for name in ("tool", "agent"):
         found = found.filter(**{name: asked[name]}) if asked[name] else found
     if asked["verdict"] == "edited":
@@ -145,13 +146,12 @@ def _read(cursor: str) -> tuple[datetime, UUID] | None:
 
 
 def _choices(workspace: Workspace, asked: Mapping[str, str]) -> list[dict[str, Any]]:
-    known = Approval.objects.filter(workspace=workspace).order_by()
     people = Person.objects.filter(memberships__workspace=workspace).order_by("name")[:200]
     lists: list[tuple[str, str, list[tuple[str, str]]]] = [
         ("verdict", "Verdict", list(VERDICTS.items())),
         ("outcome", "Outcome", list(OUTCOMES.items())),
-        ("tool", "Tool", [(one, one) for one in sorted(known.values_list("tool", flat=True).distinct()[:100])]),
-        ("agent", "Agent", [(one, one) for one in sorted(known.values_list("agent", flat=True).distinct()[:100])]),
+        ("tool", "Tool", [(one, one) for one in bounded.values(Approval, "tool", workspace.pk, most=100)]),
+        ("agent", "Agent", [(one, one) for one in bounded.values(Approval, "agent", workspace.pk, most=100)]),
         ("person", "Person", [(one.public_id, one.name) for one in people]),
     ]
     return [{"name": name, "label": label, "value": asked[name], "options": options} for name, label, options in lists]

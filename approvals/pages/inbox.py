@@ -13,12 +13,13 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 
 from approvals import rows, workspaces
-from approvals.approvals import Approval
+from approvals.approvals import ENDED, Approval
 from approvals.pages import clock
 from approvals.pages.door import Visit, member
 from approvals.pages.entries import RISKS, Entry, entries
 from approvals.pages.reader import Reader
 from approvals.people import Workspace
+from approvals.rows import bounded
 
 MOST = 200
 """The most rows that the inbox lists; the counts are of all."""
@@ -82,14 +83,13 @@ def filters_of(request: HttpRequest) -> dict[str, str]:
 
 def choices(workspace: Workspace, filters: Mapping[str, str]) -> list[dict[str, Any]]:
     """The three lists beside the search."""
-    known = Approval.objects.filter(workspace=workspace).order_by()
     return [
         {"name": "risk", "label": "Risk", "value": filters["risk"], "options": list(RISKS.items())},
         *(
             {"name": name, "label": label, "value": filters[name], "options": [(value, value) for value in values]}
             for name, label, values in (
-                ("agent", "Agent", sorted(known.values_list("agent", flat=True).distinct()[:100])),
-                ("tool", "Tool", sorted(known.values_list("tool", flat=True).distinct()[:100])),
+                ("agent", "Agent", bounded.values(Approval, "agent", workspace.pk, most=100)),
+                ("tool", "Tool", bounded.values(Approval, "tool", workspace.pk, most=100)),
             )
         ),
     ]
@@ -160,7 +160,7 @@ def _emptiness(request: Visit, chosen: str, filters: Mapping[str, str], counts: 
 
 
 def _last(workspace: Workspace) -> Entry | None:
-    found = Approval.objects.filter(workspace=workspace, decided_at__isnull=False).select_related(
+    found = Approval.objects.filter(ENDED, workspace=workspace, decided_at__isnull=False).select_related(
         "requester", "decided_by"
     )
     listed = entries(workspace, found.order_by("-decided_at")[:1])
