@@ -250,7 +250,7 @@ def load(workspace: Workspace, text: str | bytes, *, by: str, author: Person | N
     encoded = canonical.encode(document)
     with rows.within(workspace):
         Workspace.objects.select_for_update().get(pk=workspace.pk)
-        _check_people(workspace.pk, document["rules"])
+        check_people(workspace.pk, document["rules"])
         last = current(workspace.pk)
         if last and bytes(last.document) == encoded:
             return last
@@ -264,7 +264,8 @@ def load(workspace: Workspace, text: str | bytes, *, by: str, author: Person | N
     return policy
 
 
-def _check_people(workspace_id: UUID, rules: Sequence[Mapping[str, Any]]) -> None:
+def check_people(workspace_id: UUID, rules: Sequence[Mapping[str, Any]]) -> None:
+    """That the workspace has the teams that rules name, and people enough. Raises PolicyFault."""
     known = set(Team.objects.filter(workspace_id=workspace_id).values_list("slug", flat=True))
     for index, rule in enumerate(rules):
         for place, need in enumerate(rule["approvals"]):

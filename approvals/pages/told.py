@@ -10,7 +10,7 @@ from typing import Any
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from approvals import people
+from approvals import explaining, people, votes
 from approvals.channels import card as words
 from approvals.channels import kinds, outcomes
 from approvals.decisions import Decision
@@ -299,6 +299,13 @@ class Told(Asked):
         names = (["You"] if self.may_approve else []) + [person.first_name for person in self.standing.others]
         who = joined(names, last="or") if len(names) <= 4 else f"{names[0]} or one of {len(names) - 1} others"
         return [who or "Nobody who is left"] * self.open
+
+    @cached_property
+    def everyone(self) -> list[explaining.Someone]:
+        """All who may decide, and of each why their yes would not count, if it would not."""
+        if not self.pending or self.standing.code == "tampered":
+            return []
+        return explaining.everyone(votes.ballot(self.approval, self.current))
 
     @property
     def known(self) -> list[known.Fact]:

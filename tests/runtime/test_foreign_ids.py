@@ -226,7 +226,7 @@ def test_a_task_with_a_foreign_id_does_nothing(name: str, stranger: Stranger) ->
 
 # Commands
 
-FOREIGN = {"run": "run_id", "credential": "credential"}
+FOREIGN = {"run": "run_id", "credential": "credential", "approval": "approval_id"}
 """Arguments of commands that name a row by its id."""
 NAMED = {"agent": "scripted", "thing": "team:finance", "chain": "run_id"}
 """Arguments that name a row of one workspace by a name."""

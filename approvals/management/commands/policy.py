@@ -1,17 +1,31 @@
-"""``manage.py policy load | show | versions | diff | test | explain``: a workspace's policy from the shell."""
+"""``manage.py policy load | show | versions | diff | test | backtest | explain | why``: a policy from the shell."""
 
 from __future__ import annotations
 
 import json
 import sys
 from argparse import ArgumentParser
+from collections import Counter
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from approvals import policies, policy_cases, policy_diff, policy_versions, rows, schemas, workspaces
+from approvals import (
+    explaining,
+    policies,
+    policy_backtest,
+    policy_cases,
+    policy_diff,
+    policy_versions,
+    rows,
+    schemas,
+    workspaces,
+)
+from approvals.approvals import Approval
+from approvals.edits import marks
 from approvals.ledger import canonical
 from approvals.people import Person, Workspace
 from approvals.rulings import UNPROVEN
@@ -36,11 +50,21 @@ class Command(BaseCommand):
         test = words.add_parser("test", help="run the cases that are written beside a document; needs no workspace")
         test.add_argument("file", type=Path)
         test.add_argument("--cases", type=Path, metavar="FILE", help="else NAME.cases.yaml beside NAME.yaml")
+        backtest = words.add_parser(
+            "backtest", help="list every call of which a document would have said something else"
+        )
+        backtest.add_argument("file", help="the document, - for standard input, or the number of a version")
+        backtest.add_argument("--days", type=int, metavar="N", help="only calls of the last N days")
         explain = words.add_parser("explain", help="say which rule applies to a call, and why")
         explain.add_argument("tool")
         explain.add_argument("file", metavar="args", help="a file with the arguments as JSON, or - for standard input")
         explain.add_argument("--agent", default="", help="the agent that would propose it")
-        for word in (load, show, versions, diff, explain):
+        why = words.add_parser("why", help="say why people are asked, who can decide, and who cannot and why")
+        why.add_argument("approval", help="its id")
+        why.add_argument(
+            "--as", dest="person", metavar="EMAIL", help="also what this person may say, or why they may not"
+        )
+        for word in (load, show, versions, diff, backtest, explain, why):
             _add_workspace(word)
 
     def handle(self, *_: Any, **options: Any) -> None:
@@ -96,6 +120,24 @@ class Command(BaseCommand):
             raise CommandError(f"{len(failed)} of {len(results)} cases failed.")
         self.stdout.write(f"{len(results)} cases hold.")
 
+    def _backtest(self, workspace: Workspace, options: dict[str, Any]) -> None:
+        document, report = _document(workspace, options["file"]), policy_backtest.Report()
+        try:
+            policies.check_people(workspace.pk, document["rules"])
+        except policies.PolicyFault as fault:
+            raise CommandError(f"{options['file']}: {fault}") from fault
+        since = rows.now() - timedelta(days=options["days"]) if options["days"] is not None else None
+        counted: Counter[str] = Counter()
+        for change in policy_backtest.replay(workspace.pk, document, report, since=since):
+            counted["other verdicts" if change.of_verdict else "other demands on people"] += 1
+            self.stdout.write(_told(change))
+        for problem in report.unproven:
+            self.stdout.write(f"not replayed: {problem}")
+        counted += Counter({"alike": report.same, "refused whatever policy says": report.refused})
+        counted += Counter({"erased": report.erased, "not proven": len(report.unproven)})
+        told = ", ".join(f"{count} {what}" for what, count in counted.items())
+        self.stdout.write(f"{counted.total()} calls{': ' + told if told else ''}.")
+
     def _explain(self, workspace: Workspace, options: dict[str, Any]) -> None:
         try:
             args = schemas.read_arguments(_read(options["file"]))
@@ -108,6 +150,46 @@ class Command(BaseCommand):
         if opinion.verdict == "require_approval" and opinion.rule:
             needs = ", ".join(f"{need['count']} of {need['team']}" for need in opinion.rule["approvals"])
             self.stdout.write(f"needs {needs}, within {opinion.rule['deadline']} seconds")
+
+    def _why(self, workspace: Workspace, options: dict[str, Any]) -> None:
+        approval = _approval(workspace, options["approval"])
+        person = _author(options["person"])
+        try:
+            lines = [*_explained(approval), *(_yours(approval, person) if person else [])]
+        except UNPROVEN as fault:
+            raise CommandError(f"It cannot be proved what was asked. {fault}") from fault
+        for line in lines:
+            self.stdout.write(line)
+
+
+def _approval(workspace: Workspace, named: str) -> Approval:
+    key = rows.parse_id(Approval.PREFIX, named)
+    approval = Approval.objects.filter(workspace=workspace, pk=key).first() if key else None
+    if approval is None:
+        raise CommandError(f"{workspace.name} has no such approval.")
+    return approval
+
+
+def _explained(approval: Approval) -> Iterator[str]:
+    told = explaining.explain(approval)
+    rule, version = told.rule, told.policy_version
+    yield f"{approval.status}, revision {approval.revision}: {marks.escaped(approval.tool_title)}"
+    reason = f", because: {rule['reason']}" if rule["reason"] else ""
+    yield f"Rule {rule['id']} of policy version {version} asks {' and '.join(told.needs)}{reason}"
+    if told.passed:
+        yield f"The rules before it do not match: {', '.join(told.passed)}"
+    for one in told.people:
+        able = f"cannot: {one.cannot}" if one.cannot else "can"
+        yield f"  {one.person.name} <{one.person.email}>, {' and '.join(one.seats)}: {able}"
+    if approval.status == Approval.Status.PENDING:
+        yield f"{told.open} more needed, by {approval.expires_at:%Y-%m-%d %H:%M} UTC"
+
+
+def _yours(approval: Approval, person: Person) -> Iterator[str]:
+    yours = explaining.yours(approval, person)
+    yield f"{person.name} may {' or '.join(yours.may)}" if yours.may else f"{person.name} may say nothing now"
+    if yours.cannot:
+        yield f"{person.name} may not say yes: {yours.cannot}"
 
 
 def _document(workspace: Workspace, named: str | None) -> dict[str, Any]:
@@ -122,6 +204,17 @@ def _parsed(file: str, read: Callable[[bytes], _Read]) -> _Read:
         return read(_read(file))
     except policies.PolicyFault as fault:
         raise CommandError(f"{file}: {fault}") from fault
+
+
+def _told(change: policy_backtest.Change) -> str:
+    named = f"{change.at:%Y-%m-%d %H:%M}  {change.subject}  {change.tool}  {change.agent}"
+    return f"{named}  {_said(change.before)} -> {_said(change.after)}{'  open now' if change.open else ''}"
+
+
+def _said(opinion: policies.Opinion) -> str:
+    rule = opinion.rule or {"approvals": []}
+    needs = [f"{need['count']} of {need['team']}" for need in rule["approvals"]]
+    return f"{opinion.verdict} ({', '.join([opinion.rule_id or 'no rule', *needs])})"
 
 
 def _why_failed(result: policy_cases.Result) -> Iterator[str]:

@@ -236,3 +236,12 @@ def test_the_page_shows_a_team_without_people(cast: Cast, reads: Reads) -> None:
     for person in (cast.dana, cast.priya):
         people.revoke(person, "decide", cast.finance, by="system")
     assert "Nobody who is left" in html_of(reads, cast.riley, approval)
+
+
+def test_everyone_reads_who_can_decide_and_why_the_others_cannot(cast: Cast, reads: Reads) -> None:
+    """AZ-2: also whoever may not, so that nobody waits for the wrong person."""
+    html = html_of(reads, cast.omar, ask(cast, refund(42_000), requester=cast.dana))
+    who = html[
+        html.index("Who can decide, and who cannot") : html.index("</details>", html.index("Who can decide, and"))
+    ]
+    assert who.index("Priya Nair") < who.index("Dana Okafor") < who.index("is the one on whose behalf it is asked")
