@@ -11,7 +11,7 @@ from ninja import Field, Schema
 
 from approvals import decisions, votes
 from approvals.approvals import Approval, context_of
-from approvals.edits import raw_text
+from approvals.edits import patch, raw_text
 from approvals.ledger import canonical
 from approvals.ledger.sealing import Tampered
 from approvals.pages.cards import args_in, tool_of
@@ -123,6 +123,9 @@ class DecisionOut(Schema):
     action_digest: str
     message: str
     response: Any
+    patch: list[dict[str, Any]] | None = Field(
+        description="What an edit changed, as JSON Patch (RFC 6902); null for edits from before it was kept."
+    )
     choice: str
     decided_via: str
     decided_at: str
@@ -220,15 +223,15 @@ def _summary(workspace: Workspace, entry: Entry, revision: Revision) -> dict[str
 
 def detail(approval: Approval, reader: Person | None) -> dict[str, Any]:
     """An approval with everything of it, for this reader. Raises Tampered."""
-    context = context_of(approval)
+    context, held = context_of(approval), revisions(approval)
     return {
         **summary(approval.workspace, approval),
         "args_schema": approval.schema,
         "response_schema": approval.response_schema,
         "reason": str(context.get("reason") or ""),
         "messages": context.get("messages") or [],
-        "revisions": [_revision(approval, one) for one in revisions(approval)],
-        "decisions": [_decision(one) for one in decisions.decisions_of(approval)],
+        "revisions": [_revision(approval, one) for one in held],
+        "decisions": [_decision(one) | {"patch": _patch(one, held)} for one in decisions.decisions_of(approval)],
         "standing": _standing(approval, reader) if reader else None,
     }
 
@@ -272,6 +275,16 @@ def _decision(decision: decisions.Decision) -> dict[str, Any]:
         "decided_via": decision.decided_via,
         "decided_at": instant(decision.decided_at),
     }
+
+
+def _patch(decision: decisions.Decision, held: list[Revision]) -> list[dict[str, Any]] | None:
+    """What an edit changed, secrets covered as they are in the arguments that came of it."""
+    if not decision.patch_digest:
+        return None
+    edited = next((one for one in held if one.number == decision.revision + 1), None)
+    if edited is None:
+        raise Tampered("The revision that came of an edit is gone.")
+    return patch.covered(patch.parse(decision.clear_patch()), args_in(edited), tool_of(decision.approval))
 
 
 def _standing(approval: Approval, reader: Person) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from approvals import answers, approvals, asked, edits, expiry, masking, policie
 from approvals.answers import Decided as Decided
 from approvals.approvals import Approval
 from approvals.assurance import CLICK, Assurance
+from approvals.edits import patch
 from approvals.ledger import canonical
 from approvals.people import Person
 from approvals.revisions import Revision
@@ -206,7 +207,7 @@ def _edit(vote: Ballot, attempt: Attempt) -> Decided | Refused:
         return raised
     if refusal := _refusal_under(raised, attempt):
         return refusal
-    return _open_revision(vote, raised, canonical.encode(edited), attempt)
+    return _open_revision(vote, raised, canonical.encode(edited), attempt, patch.encode(patch.made(before, edited)))
 
 
 def _refusal_of_yes(vote: Ballot, attempt: Attempt) -> Refused | None:
@@ -240,9 +241,9 @@ def _bar_after(vote: Ballot, edited: Any, editor: Person) -> dict[str, Any] | Re
     return merged
 
 
-def _open_revision(vote: Ballot, rule: dict[str, Any], args: bytes, attempt: Attempt) -> Decided:
+def _open_revision(vote: Ballot, rule: dict[str, Any], args: bytes, attempt: Attempt, changed: bytes) -> Decided:
     approval, old = vote.approval, vote.revision
-    write(vote, attempt, "edit")
+    write(vote, attempt, "edit", patch=changed)
     version = policies.current_version(approval.workspace_id)
     new = revisions.add_revision(approval, args, rule, number=old.number + 1, editor=attempt.by, policy_version=version)
     approvals.raise_bar(approval, rule, revision=new.number, policy_version=version)

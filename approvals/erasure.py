@@ -19,6 +19,6 @@ def erase(workspace_id: UUID, chain: str) -> None:
     mine = Approval.objects.filter(workspace_id=workspace_id, chain=chain)
     if mine.select_for_update().filter(status="pending").exists():
         raise StillOpen(f"{chain} still asks people: cancel it first.")
-    Decision.objects.filter(approval__in=mine).update(message=b"", response=b"")
+    Decision.objects.filter(approval__in=mine).update(message=b"", response=b"", patch=b"")
     Ruling.objects.filter(workspace_id=workspace_id, chain=chain).update(args=b"")
     mine.update(context=b"", outcome_note="")

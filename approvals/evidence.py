@@ -12,12 +12,13 @@ from django.db.models import QuerySet
 from approvals import rows
 from approvals.approvals import Approval
 from approvals.decisions import Decision
+from approvals.edits import patch
 from approvals.ledger import canonical, entries, keys
 from approvals.ledger.entries import Entry
 from approvals.people import Team, Workspace
 from approvals.policies import Policy
 from approvals.revisions import Revision
-from approvals.rulings import Forged, Ruling
+from approvals.rulings import UNPROVEN, Forged, Ruling
 
 _AT_ONCE = 500
 _EMPTY = canonical.sha256_hex(b"")
@@ -32,6 +33,7 @@ def unproven(workspace_id: UUID) -> Iterator[str]:
     yield from _revisions(workspace_id)
     yield from _unsigned(Decision.objects.filter(workspace_id=workspace_id), Decision.holds)
     yield from _decisions(workspace_id, told)
+    yield from _edits(workspace_id)
     yield from _unsigned(Approval.objects.filter(workspace_id=workspace_id), Approval.holds)
     yield from _ends(workspace_id, told)
     yield from _names(workspace_id)
@@ -112,6 +114,30 @@ def _decisions(workspace_id: UUID, told: _Told) -> Iterator[str]:
         yield f"decision {turn} of {person} on revision {revision} of {approval} is gone."
     for approval, revision, person, turn in sorted(here - told.decided):
         yield f"no entry made decision {turn} of {person} on revision {revision} of {approval}."
+
+
+def _edits(workspace_id: UUID) -> Iterator[str]:
+    """Edits whose patch does not lead from the revision that was edited to the one that came of it. What was erased, or
+    was made before patches were kept, has none."""
+    found = Decision.objects.filter(workspace_id=workspace_id, verdict=Decision.Verdict.EDIT).exclude(patch_digest="")
+    found = found.exclude(patch=b"", message=b"")
+    for decision in found.select_related("approval").order_by("created_at").iterator(_AT_ONCE):
+        try:
+            led = _leads_on(decision)
+        except (*UNPROVEN, ValueError):
+            led = False
+        if not led:
+            yield f"the edit {decision.public_id} is not what became of {decision.approval.public_id}."
+
+
+def _leads_on(decision: Decision) -> bool:
+    numbers = (decision.revision, decision.revision + 1)
+    revisions = Revision.objects.filter(approval_id=decision.approval_id, number__in=numbers).order_by("number")
+    texts = [each.ruling.clear_args() for each in revisions.select_related("ruling")]
+    if len(texts) != 2:
+        return False
+    edited = patch.applied(patch.parse(decision.clear_patch()), canonical.parse(texts[0]))
+    return canonical.encode(edited) == texts[1]
 
 
 def _ends(workspace_id: UUID, told: _Told) -> Iterator[str]:

@@ -25,7 +25,7 @@ class Decision(rows.Row):
 
     PREFIX = "dec"
     WRITE_ONCE = True
-    EXCEPTIONS = ("UPDATE (message, response)",)
+    EXCEPTIONS = ("UPDATE (message, response, patch)",)
 
     class Verdict(models.TextChoices):
         APPROVE = "approve"
@@ -45,6 +45,8 @@ class Decision(rows.Row):
     message_digest = models.CharField(max_length=64)
     response = models.BinaryField(default=b"")
     response_digest = models.CharField(max_length=64, blank=True)
+    patch = models.BinaryField(default=b"")
+    patch_digest = models.CharField(max_length=64, blank=True)
     choice = models.CharField(max_length=40, blank=True)
     decided_via = models.CharField(max_length=8)
     assurance = models.CharField(max_length=8, blank=True)
@@ -78,6 +80,14 @@ class Decision(rows.Row):
             raise sealing.Tampered("The answer is not the one that was given.")
         return clear
 
+    def clear_patch(self) -> bytes:
+        """What an edit changed, as JSON Patch; edits of old have none. Raises Tampered when it is not what was
+        signed."""
+        clear = sealing.unseal(self.workspace_id, self.patch, place=_place(self.pk, "patch"))
+        if canonical.sha256_hex(clear) != self.patch_digest:
+            raise sealing.Tampered("The edit is not the one that was made.")
+        return clear
+
 
 def _signed(decision: Decision) -> dict[str, Any]:
     named = ["revision", "turn", "verdict", "digest", "message_digest", "decided_via"]
@@ -93,7 +103,7 @@ def _signed(decision: Decision) -> dict[str, Any]:
     }
 
 
-_SOMETIMES = ("response_digest", "choice", "assurance", "methods")
+_SOMETIMES = ("response_digest", "patch_digest", "choice", "assurance", "methods")
 
 
 def message_of(decision: Decision) -> str:
@@ -142,8 +152,10 @@ _ON = rows.Ready(
 )
 
 
-def write(vote: Ballot, attempt: Attempt, verdict: str) -> Decision:
-    """Insert the decision and record it; what was said itself stays outside the ledger, only its digests go in."""
+def write(vote: Ballot, attempt: Attempt, verdict: str, *, patch: bytes = b"") -> Decision:
+    """Insert the decision and record it; what was said itself stays outside the ledger, only its digests go in.
+
+    ``patch`` is what an edit changes, as JSON Patch."""
     approval, revision = vote.approval, vote.revision
     turn = vote.turns.get(attempt.by.pk, 0) + 1
     decision = Decision(
@@ -167,6 +179,9 @@ def write(vote: Ballot, attempt: Attempt, verdict: str) -> Decision:
     if verdict == "respond" and attempt.response is not None:
         decision.response_digest = canonical.sha256_hex(attempt.response)
         decision.response = _sealed(decision, "response", attempt.response)
+    if patch:
+        decision.patch_digest = canonical.sha256_hex(patch)
+        decision.patch = _sealed(decision, "patch", patch)
     decision.mac = keys.sign("decision", canonical.encode(_signed(decision)))
     rows.insert(decision)
     body = {

@@ -52,7 +52,10 @@ def test_an_edit_keeps_types_and_runs_as_edited(desk: Desk, dana: Api, held: Hel
     assert (answer.json()["status"], answer.json()["revision"]) == ("approved", 2)
     desk.work(Call.objects.get().run)
     assert tooling.happened("done")[0]["args"] == {"n": 5}
-    assert [one["args"] for one in dana.get(path_of(approval)).json()["revisions"]] == [{"n": 7}, {"n": 5}]
+    told = dana.get(path_of(approval)).json()
+    assert [one["args"] for one in told["revisions"]] == [{"n": 7}, {"n": 5}]
+    changed = [{"op": "replace", "path": "/n", "value": 5}]
+    assert [(one["verdict"], one["patch"]) for one in told["decisions"]] == [("edit", changed), ("approve", None)]
 
 
 @pytest.mark.parametrize(
