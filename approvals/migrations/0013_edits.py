@@ -8,7 +8,7 @@ UNDO = "-- nothing to undo"
 class Migration(migrations.Migration):
     """What an edit changed, as JSON Patch: nothing for every edit before there was such a record."""
 
-    dependencies = [("approvals", "0011_rehearsal")]
+    dependencies = [("approvals", "0012_of_a_tool")]
 
     operations = [
         migrations.AddField("decision", "patch", models.BinaryField(default=b"")),
