@@ -15,7 +15,7 @@ from ninja.security import APIKeyCookie, HttpBearer
 from ninja.utils import check_csrf
 from pydantic import ConfigDict
 
-from approvals import assurance, decisions, rows, workspaces
+from approvals import assurance, decisions, rows, turns, workspaces
 from approvals.api_shapes import ApprovalOut, Detail, Error, Page, detail, refusal, summaries, summary
 from approvals.approvals import Approval
 from approvals.decisions import Decided, Refused
@@ -203,7 +203,7 @@ class DecisionIn(Schema):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    verdict: Literal["approve", "edit", "reject", "respond", "choose", "stop"]
+    verdict: Literal["approve", "edit", "reject", "respond", "choose", "stop", "retract"]
     revision: int = Field(ge=1, description="The number of the revision that was read.")
     action_digest: str = Field(description="The action_digest of the revision that was read.")
     message: str = Field("", description="A comment. A rejection needs one: the agent is told it.")
@@ -230,8 +230,8 @@ class DecidedOut(Schema):
     operation_id="decide_approval",
 )
 def decide_approval(request: Any, slug: str, approval_id: str, payload: DecisionIn) -> Any:
-    """Approve, edit, reject, respond, choose, or stop what was approved and not sent yet, as the person whose session
-    this is. Agents are refused before the id is looked at.
+    """Approve, edit, reject, respond, choose, retract one's own vote, or stop what was approved and not sent yet, as
+    the person whose session this is. Agents are refused before the id is looked at.
 
     An edit opens a new revision, and is its editor's yes where the rule says so. The same verdict sent again changes
     nothing and is answered like the first time.
@@ -289,13 +289,12 @@ def _edited(approval: Approval, payload: DecisionIn) -> bytes | Refused | None:
 
 def _said_already(person: Person, approval: Approval, payload: DecisionIn, answer: Refused) -> bool:
     """Whether the person said just this before: a request that is sent again is no error."""
-    if answer.code not in {"already_voted", "too_late"} or payload.verdict == "edit":
+    if answer.code not in turns.SAID or payload.verdict == "edit":
         return False
-    own = approval.decisions.filter(person=person, revision=payload.revision, digest=payload.action_digest)
-    own = own.filter(verdict=payload.verdict, choice=payload.choice)
-    if payload.verdict == "respond":
-        own = own.filter(response_digest=canonical.sha256_hex(_said(payload)["response"]))
-    return own.exists()
+    last = turns.last_of(person, approval, payload.revision, payload.action_digest)
+    if last is None or (last.verdict, last.choice) != (payload.verdict, payload.choice):
+        return False
+    return payload.verdict != "respond" or last.response_digest == canonical.sha256_hex(_said(payload)["response"])
 
 
 def _refused(approval: Approval, refused: Refused) -> Any:

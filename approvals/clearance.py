@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from approvals import moments, people, policies, revisions, rows, votes
+from approvals import moments, people, policies, revisions, rows, turns, votes
 from approvals.approvals import Approval, context_of
 from approvals.ledger import canonical
 from approvals.revisions import Revision
@@ -159,6 +159,7 @@ def _kind(ruling: Ruling) -> str:
 
 def _votes_fall_short(vote: votes.Ballot) -> NotCleared | None:
     approval, revision = vote.approval, vote.revision
+    turns.check(approval, revision)
     if vote.stops:
         return NotCleared("stopped", f"{vote.stops[0].person.name} stopped it.")
     if vote.filled < vote.needed:
@@ -229,6 +230,7 @@ def answer(workspace_id: UUID, subject: str) -> Answer | NotCleared:
 
 
 def _answer(vote: votes.Ballot) -> Answer | NotCleared:
+    turns.check(vote.approval, vote.revision)
     for said in reversed(vote.answers):
         agreed = vote.agreeing(said)
         if vote.filled_by(agreed) == vote.needed:

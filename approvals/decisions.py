@@ -8,7 +8,20 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
-from approvals import answers, approvals, asked, edits, expiry, masking, policies, revisions, rows, schemas, stops
+from approvals import (
+    answers,
+    approvals,
+    asked,
+    edits,
+    expiry,
+    masking,
+    policies,
+    revisions,
+    rows,
+    schemas,
+    stops,
+    turns,
+)
 from approvals.answers import Decided as Decided
 from approvals.approvals import Approval
 from approvals.assurance import CLICK, Assurance
@@ -59,11 +72,12 @@ def decide(
 ) -> Decided | Refused:
     """Take one person's verdict on one revision, named by its number and digest, or say why not.
 
-    ``verdict`` is approve, reject, edit, respond, choose, or stop, of what was approved and not sent; ``edited`` is the
-    value as JSON text, needed for edit alone, ``response`` the JSON text of an answer, needed for respond alone,
-    ``choice`` an option, needed for choose alone; ``via`` is the channel, ``assurance`` how sure it is that this is the
-    person; a rejection needs a ``message``, and so does what the rule names. Never raises for a domain answer, so that
-    refused attempts are in the ledger too.
+    ``verdict`` is approve, reject, edit, respond, choose, retract (one's own vote, before the last one is given), or
+    stop, of what was approved and not sent; ``edited`` is the value as JSON text, needed for edit alone, ``response``
+    the JSON text of an answer, needed for respond alone, ``choice`` an option, needed for choose alone; ``via`` is the
+    channel, ``assurance`` how sure it is that this is the person; a rejection needs a ``message``, and so does what the
+    rule names. Never raises for a domain answer, so that refused attempts
+    are in the ledger too.
     """
     attempt = Attempt(by, verdict, revision, digest, via, message.strip(), edited, response, choice, assurance)
     with rows.within(workspace_id):
@@ -130,14 +144,16 @@ def _judge(approval: Approval, attempt: Attempt) -> Decided | Refused:
         return Refused("tampered", str(fault))
     if attempt.verdict not in Decision.Verdict.values:
         return Refused(
-            "unknown_verdict", "A verdict is approve, edit, reject, respond, choose or stop.", pointer="/verdict"
+            "unknown_verdict",
+            "A verdict is approve, edit, reject, respond, choose, retract or stop.",
+            pointer="/verdict",
         )
     refusal = vote.refusal(attempt.by, attempt.verdict) or _badly_put(vote.revision, attempt)
     refusal = refusal or asks_more(vote.rule, attempt, attempt.verdict)
     if refusal:
         return refusal
     verbs = {"approve": _approve, "reject": _reject, "edit": _edit}
-    verbs |= {"respond": answers.respond, "choose": answers.choose, "stop": stops.stop}
+    verbs |= {"respond": answers.respond, "choose": answers.choose, "stop": stops.stop, "retract": turns.retract}
     return verbs[attempt.verdict](vote, attempt)
 
 

@@ -18,7 +18,7 @@ from approvals.policy_text import PolicyFault
 DEADLINE_MAX: Final = 90 * 24 * 3600
 """The longest deadline in seconds: 90 days."""
 RISKS: Final = ("low", "medium", "high")
-VERDICTS: Final = ("approve", "edit", "reject", "respond", "choose", "stop")
+VERDICTS: Final = ("approve", "edit", "reject", "respond", "choose", "stop", "retract")
 """What people may say."""
 DURATION: Final[dict[str, Any]] = {"type": ["integer", "string"]}
 ASSURANCES: Final[dict[str, Any]] = {"enum": [*assurance.LEVELS, "passkey"]}

@@ -34,6 +34,7 @@ class Decision(rows.Row):
         RESPOND = "respond"
         CHOOSE = "choose"
         STOP = "stop"
+        RETRACT = "retract"
 
     approval = models.ForeignKey(Approval, models.PROTECT, related_name="decisions")
     revision = models.PositiveIntegerField()

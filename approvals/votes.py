@@ -46,6 +46,7 @@ class Standing:
     may_respond: bool = False
     may_stop: bool = False
     may_reject: bool = False
+    may_retract: bool = False
     editing_approves: bool = False
 
 
@@ -117,6 +118,8 @@ class Ballot:
             return Refused("not_allowed", f"Only {self.deciders} may decide this.")
         if verdict == "stop":
             return self._no_second_stop()
+        if verdict == "retract":
+            return self._nothing_to_retract(person)
         if verdict not in self.rule["allowed_decisions"]:
             return Refused("decision_not_allowed", f"Rule {self.rule['id']} does not allow to {verdict} this.")
         if verdict == "reject":
@@ -132,6 +135,11 @@ class Ballot:
             return Refused("too_late", f"{self.stops[0].person.name} stopped it already.")
         return None
 
+    def _nothing_to_retract(self, person: Person) -> Refused | None:
+        if any(vote.person_id == person.pk for vote in [*self.yeses, *self.answers]):
+            return None
+        return Refused("nothing_to_retract", f"No vote of yours counts for revision {self.revision.number}.")
+
     def _barred_editor(self, person: Person, verdict: str) -> Refused | None:
         if verdict == "edit" or self.rule["editor_may_approve"] or person.pk != self.revision.editor_id:
             return None
@@ -146,7 +154,7 @@ class Ballot:
 # Questions
 
 
-WITHOUT_ASSURANCE = frozenset({"reject", "stop"})
+WITHOUT_ASSURANCE = frozenset({"reject", "stop", "retract"})
 """What nobody has to prove more for: it lets nothing run."""
 
 
@@ -228,6 +236,7 @@ def standing(approval: Approval, person: Person) -> Standing:
         may_respond=vote.refusal(person, "respond") is None,
         may_stop=vote.refusal(person, "stop") is None,
         may_reject=vote.refusal(person, "reject") is None,
+        may_retract=vote.refusal(person, "retract") is None,
         editing_approves=vote.rule["editor_may_approve"],
     )
 

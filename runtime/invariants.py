@@ -57,9 +57,11 @@ _invariant(
     "votes",
     "An approval ended with a yes only by the votes it needed, on the revision that it ended with.",
     f"""SELECT {_id("apr", "a.id")}, 'is ' || a.status || ' with too few votes' FROM approvals_approval a
-    WHERE a.status IN ('approved', 'answered') AND (SELECT count(DISTINCT d.person_id) FROM approvals_decision d
-        WHERE d.approval_id = a.id AND d.revision = a.revision
-            AND d.verdict NOT IN ('reject', 'edit', 'stop')) < a.required""",
+    WHERE a.status IN ('approved', 'answered') AND (SELECT count(*) FROM (
+        SELECT DISTINCT ON (d.person_id) d.verdict FROM approvals_decision d
+        WHERE d.approval_id = a.id AND d.revision = a.revision AND d.verdict <> 'stop'
+        ORDER BY d.person_id, d.turn DESC) last
+        WHERE last.verdict NOT IN ('reject', 'edit', 'retract')) < a.required""",
     """SELECT a.subject, 'was approved ' || count(*) || ' times' FROM approvals_approval a
     WHERE a.status = 'approved' AND a.kind = 'call'
         AND NOT EXISTS (SELECT FROM approvals_approval again WHERE again.asked_again_id = a.id)

@@ -28,6 +28,7 @@ TONES: Final = {
     "call.refused": "bad",
     "decision.reject": "bad",
     "decision.stop": "bad",
+    "decision.retract": "void",
     "call.waits": "wait",
     "outcome.executed": "good",
     "outcome.failed": "bad",

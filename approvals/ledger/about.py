@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db import connection
 
 from approvals.ledger import canonical, keys
-from approvals.ledger.entries import hash_after
+from approvals.ledger.entries import genesis, hash_after
 
 
 class Broken(Exception):
@@ -20,22 +20,27 @@ _ABOUT = """
     SELECT e.seq, e.body, e.prev, e.hash, e.mac FROM approvals_entry e JOIN approvals_chain c ON c.id = e.chain_id
     WHERE c.workspace_id = %s AND c.name = %s AND (e.seq = 1 OR position(%s IN e.body) > 0) ORDER BY e.seq
 """
+# Each entry follows the one before it, and the head is the last: what the head's code is made of then holds them all.
 _WHOLE = """
     SELECT c.seq = count(e.id) AND c.seq = COALESCE(max(e.seq), 0) AND bool_and(e.seq < c.seq OR e.hash = c.hash)
-    FROM approvals_chain c LEFT JOIN approvals_entry e ON e.chain_id = c.id
-    WHERE c.workspace_id = %s AND c.name = %s GROUP BY c.id
+        AND bool_and(e.prev = e.before AND e.hash = sha256(e.prev || e.body)), c.hash, c.mac
+    FROM approvals_chain c LEFT JOIN LATERAL (
+        SELECT *, lag(hash, 1, %(genesis)s::bytea) OVER (ORDER BY seq) AS before
+        FROM approvals_entry WHERE chain_id = c.id) e ON true
+    WHERE c.workspace_id = %(workspace)s AND c.name = %(chain)s GROUP BY c.id
 """
 
 
 def about(workspace_id: UUID, chain: str, subject: str) -> list[dict[str, Any]]:
     """The entry that opened a chain and those whose member ``subject`` is this one, in order.
 
-    Raises Broken where entries are missing, or one of these is not ours; keys.UnknownKey where that cannot be told.
-    Whether every other entry is as it was written is for `ledger verify` to say.
+    Raises Broken where entries are missing, stand in others' places or are not ours; keys.UnknownKey where that cannot
+    be told. Whether the columns beside every other entry agree with it is for `ledger verify` to say.
     """
     with connection.cursor() as cursor:
-        cursor.execute(_WHOLE, [workspace_id, chain])
-        if not (cursor.fetchone() or (False,))[0]:
+        cursor.execute(_WHOLE, {"workspace": workspace_id, "chain": chain, "genesis": genesis(workspace_id, chain)})
+        whole, head, mac = cursor.fetchone() or (False, b"", b"")
+        if not whole or not keys.holds("ledger", bytes(head), bytes(mac)):
             raise Broken(f"The ledger of {chain} is not whole.")
         cursor.execute(_ABOUT, [workspace_id, chain, b'"subject":' + canonical.encode(subject)])
         found = cursor.fetchall()

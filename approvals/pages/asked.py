@@ -8,7 +8,7 @@ from typing import Any
 
 from django.urls import NoReverseMatch, reverse
 
-from approvals import revisions, rows
+from approvals import revisions, rows, turns
 from approvals.approvals import Approval, context_of
 from approvals.channels.card import Card
 from approvals.clearance import NotCleared, clearance, would_have_gone
@@ -89,7 +89,8 @@ class Asked:
     @cached_property
     def voided(self) -> int:
         """How many yeses for the revision before the last edit no longer count."""
-        return sum(one.verdict == "approve" and one.revision == self.approval.revision - 1 for one in self.decisions)
+        before = [one for one in self.decisions if one.revision == self.approval.revision - 1 and one.verdict != "edit"]
+        return sum(one.verdict == "approve" for one in turns.counting(before))
 
     # How it stands
 
@@ -194,6 +195,11 @@ class Asked:
     @property
     def may_reject(self) -> bool:
         return self.pending and self.standing.may_reject
+
+    @property
+    def may_retract(self) -> bool:
+        """Whether a vote of this reader's counts that they may still take back."""
+        return self.pending and self.standing.may_retract
 
     @property
     def may_decide(self) -> bool:

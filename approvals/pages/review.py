@@ -11,7 +11,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from approvals import assurance, decisions, rows
+from approvals import assurance, decisions, rows, turns
 from approvals.approvals import Approval
 from approvals.channels import kinds
 from approvals.decisions import Decided, Refused
@@ -117,7 +117,7 @@ def _label(approval: Approval) -> str:
 
 
 def _decide(request: Visit, approval: Approval, verdict: str, comment: str, form: Response) -> Decided | Refused:
-    if verdict not in {"approve", "reject", "respond", "choose", "stop"}:
+    if verdict not in {"approve", "reject", "respond", "choose", "stop", "retract"}:
         return Refused("unknown_verdict", "Choose one of the answers.")
     if verdict == "respond" and form.faults:
         return Refused("invalid_response", "The answer does not fit yet.", form.faults)
@@ -162,10 +162,10 @@ def written(request: Visit, name: str) -> str:
 
 def _said_already(request: Visit, approval: Approval, answer: Refused, verdict: str) -> bool:
     """Whether the reader said just this before: a double click or a re-sent form changes nothing and is no error."""
-    if answer.code not in {"already_voted", "too_late"}:
+    if answer.code not in turns.SAID:
         return False
-    own = approval.decisions.filter(person=request.user, revision=revision_of(request), digest=digest_of(request))
-    return own.filter(verdict=verdict).exists()
+    last = turns.last_of(request.user, approval, revision_of(request), digest_of(request))
+    return last is not None and last.verdict == verdict
 
 
 def _notice(approval: Approval, answer: Refused) -> Notice:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from approvals import turns
 from approvals.channels import kinds
 from approvals.decisions import Decision, decisions_of, message_of
 from approvals.ledger.sealing import Tampered
@@ -107,8 +108,8 @@ def _edited(asked: Told, decision: Decision, *, approved: bool) -> Item:
 
 
 def _voided(edit: Decision, earlier: Sequence[Decision]) -> Iterator[Item]:
-    for one in earlier:
-        if one.verdict == Decision.Verdict.APPROVE and one.revision == edit.revision:
+    for one in turns.counting(each for each in earlier if each.revision == edit.revision):
+        if one.verdict == Decision.Verdict.APPROVE:
             told = f"{one.person.first_name}’s vote no longer counts: it was for revision {one.revision}"
             yield Item(told, edit.decided_at, tone="void")
 
@@ -125,6 +126,9 @@ def _voted(asked: Told, decision: Decision) -> Item:
     if decision.verdict == Decision.Verdict.STOP:
         told = format_html("<b>{}</b> stopped it before it was sent", asked.name(decision.person))
         return _item(decision, told, tone="bad")
+    if decision.verdict == Decision.Verdict.RETRACT:
+        told = format_html("<b>{}</b> took the vote back", asked.name(decision.person))
+        return _item(decision, told, tone="void")
     if not asked.is_call:
         return _item(decision, format_html("<b>{}</b> {}", asked.name(decision.person), asked.words.approved))
     what = asked.card_at(decision.revision).measure or f"revision {decision.revision}"

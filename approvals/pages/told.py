@@ -10,7 +10,7 @@ from typing import Any
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from approvals import explaining, people, votes
+from approvals import explaining, people, turns, votes
 from approvals.channels import card as words
 from approvals.channels import kinds, outcomes
 from approvals.decisions import Decision
@@ -271,10 +271,13 @@ class Told(Asked):
         given = (
             self.standing.votes
             if self.pending
-            else [one for one in self.decisions if one.revision == final and one.verdict in AGREEING]
+            else [one for one in turns.counting(self._said_at(final)) if one.verdict in AGREEING]
         )
         given = [*given, *(one for one in self.decisions if one.verdict == "reject")]
         return [self._vote(one) for one in given]
+
+    def _said_at(self, number: int) -> list[Decision]:
+        return [one for one in self.decisions if one.revision == number]
 
     def _vote(self, decision: Decision) -> dict[str, Any]:
         own_edit = self.current.editor_id == decision.person_id and decision.verdict == "approve"

@@ -79,6 +79,10 @@ class Field:
         """Stop what was approved, before it is sent."""
         self._decide("stop")
 
+    def retract(self) -> None:
+        """Take Dana's vote back."""
+        self._decide("retract")
+
     def _decide(self, verdict: str, person: Person | None = None) -> None:
         approval = self.approval()
         revision = current_revision(approval)

@@ -11,9 +11,10 @@ from typing import Any, Final
 
 from django.test import RequestFactory
 
-from approvals import policies, rows
+from approvals import people, policies, rows
 from approvals.decisions import Decision
 from approvals.ledger import anchors, canonical, entries, keys
+from approvals.people import Team
 from approvals.policy_documents import read_document
 from approvals.revisions import current_revision, make_header
 from approvals.rulings import Ruling
@@ -226,6 +227,19 @@ def forged_rehearsal(field: Field) -> None:
         "UPDATE approvals_approval SET rehearsal = false WHERE workspace_id = %(workspace)s",
         "UPDATE approvals_ruling SET header = header - 'rehearsal' WHERE workspace_id = %(workspace)s",
     )
+
+
+@kind("a vote that was taken back is made to count again", held=True)
+def taking_back_removed(field: Field) -> None:
+    people.join(field.mallory, field.workspace, by="system")
+    finance = Team.objects.get(workspace=field.workspace, slug="finance")
+    people.grant(field.mallory, "decide", finance, by="system")
+    policies.load(field.workspace, POLICY.replace("team: finance", "team: finance, count: 2"), by="system")
+    field.run = field.play("tamper.asked")
+    field.approve()
+    field.retract()
+    field.sql("DELETE FROM approvals_decision WHERE workspace_id = %(workspace)s AND verdict = 'retract'")
+    field.approve(field.mallory)
 
 
 def _clear(field: Field, digest: str) -> None:

@@ -1,0 +1,56 @@
+"""Turns: taking back one's own vote, and what of everybody's turns the ledger knows.
+
+A person's last turn on a revision is the one that counts. So a row that is gone could bring an older one back to life:
+before anything takes effect, the rows are held against the entries of the chain, which name every turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Final
+
+from approvals import said
+from approvals.answers import Decided
+from approvals.approvals import Approval
+from approvals.ledger import about
+from approvals.people import Person
+from approvals.revisions import Revision
+from approvals.rulings import Forged
+from approvals.said import Attempt, Decision
+from approvals.votes import Ballot
+
+SAID: Final = {"already_voted", "too_late", "nothing_to_retract"}
+"""Refusals of what may have been said before by the same person: then it is a double click."""
+
+
+def last_of(person: Person, approval: Approval, revision: int, digest: str) -> Decision | None:
+    """What a person said last of a revision with this digest."""
+    own = approval.decisions.filter(person=person, revision=revision, digest=digest)
+    return own.order_by("-turn").first()
+
+
+def counting(decisions: Iterable[Decision]) -> list[Decision]:
+    """Of one revision's decisions, in the order of their turns, each person's last; a stop is no vote."""
+    last = {one.person_id: one for one in decisions if one.verdict != Decision.Verdict.STOP}
+    return list(last.values())
+
+
+def check(approval: Approval, revision: Revision) -> None:
+    """That every turn the ledger tells of a revision is still here. Raises Forged, about.Broken or UnknownKey."""
+    here = {(one.person.public_id, one.turn): one.verdict for one in said.on_revision(approval, revision)}
+    for entry in about.about(approval.workspace_id, approval.chain, approval.subject):
+        ours = (entry["kind"], entry.get("approval")) == ("decision.made", approval.public_id)
+        if ours and entry["revision"] == revision.number and here.get((entry["by"], entry["turn"])) != entry["verdict"]:
+            raise Forged(f"Decision {entry['turn']} of {entry['by']} is not as the ledger tells it.")
+
+
+def retract(vote: Ballot, attempt: Attempt) -> Decided:
+    """Take back one's own vote, yes or answer, before the quorum. Earlier votes of the same person stay void."""
+    said.write(vote, attempt, "retract")
+    left = replace(
+        vote,
+        yeses=[one for one in vote.yeses if one.person_id != attempt.by.pk],
+        answers=[one for one in vote.answers if one.person_id != attempt.by.pk],
+    )
+    return Decided(vote.approval.status, vote.revision.number, left.furthest, vote.needed)
