@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, ClassVar, Final
+from uuid import UUID
 
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import IntegrityError, models, transaction
 
 from approvals import identities, letters, people, rows, tokens, workspaces
-from approvals.ledger import canonical, entries, keys
+from approvals.ledger import canonical, entries, followed, keys
+from approvals.ledger.about import Broken
 from approvals.people import Person, Team, Workspace
 from approvals.providers import Claims
 from approvals.votes import Refused
@@ -45,7 +47,10 @@ class Invitation(rows.Row):
 
     def holds(self) -> bool:
         """Whether the row is as it was written: one that was put into the database past Placet lets nobody in."""
-        return keys.holds("invitation", _signed(self), self.mac)
+        try:
+            return keys.holds("invitation", _signed(self), self.mac)
+        except keys.UnknownKey:
+            return False
 
 
 def _signed(one: Invitation) -> bytes:
@@ -88,8 +93,50 @@ def open_with(token: str) -> Welcome | None:
 
 
 def _counts(one: Invitation, workspace: Workspace) -> bool:
-    may = one.invited_by is None or people.may(one.invited_by, "administer", workspace)
-    return may and one.status == Invitation.Status.OPEN and one.expires_at > rows.now() and one.holds()
+    if one.status != Invitation.Status.OPEN or one.expires_at <= rows.now() or not one.holds():
+        return False
+    try:
+        is_open = one.public_id in _TOLD.of(workspace.pk)
+    except Broken:
+        return False
+    return is_open and (one.invited_by is None or may_invite(one.invited_by, workspace))
+
+
+def may_invite(person: Person, workspace: Workspace) -> bool:
+    """Whether somebody may invite into a workspace: by a right that the ledger gave. Otherwise a right that was written
+    into the database would make others of its kind, with entries of their own."""
+    try:
+        return people.may(person, "administer", workspace) and people.explained(person, "administer", workspace)
+    except Broken:
+        return False
+
+
+def open_ones(workspace: Workspace) -> list[Invitation]:
+    """The invitations that may be accepted now, the newest first."""
+    found = Invitation.objects.filter(workspace=workspace, status=Invitation.Status.OPEN).select_related("invited_by")
+    return [one for one in found.order_by("-created_at") if _counts(one, workspace)]
+
+
+def unproven(workspace_id: UUID) -> Iterator[str]:
+    """A sentence for every invitation that was written past Placet, or opened again."""
+    told = _open_after(frozenset(), entries.read(workspace_id, "workspace", only=_KINDS))
+    for one in Invitation.objects.filter(workspace_id=workspace_id).order_by("created_at"):
+        if not one.holds():
+            yield f"The invitation of {one.email} is not as it was written."
+        elif (one.status == Invitation.Status.OPEN) != (one.public_id in told):
+            yield f"The invitation of {one.email} is {one.status}, and by the ledger it is not."
+
+
+def _open_after(before: frozenset[str], told: Iterable[dict[str, Any]]) -> frozenset[str]:
+    """The invitations that are open by these entries."""
+    found = set(before)
+    for entry in told:
+        (found.add if entry["kind"] == "invitation.made" else found.discard)(entry["invitation"])
+    return frozenset(found)
+
+
+_KINDS: Final = ["invitation.made", "invitation.accepted", "invitation.withdrawn"]
+_TOLD = followed.Followed(_KINDS, frozenset[str](), _open_after)
 
 
 _WORKSPACE_OF = rows.entrance(
@@ -113,7 +160,7 @@ def invite(
     except ValidationError:
         return Refused("invalid_email", "This is no e-mail address.", pointer="/email")
     with rows.within(workspace):
-        if by is not None and not people.may(by, "administer", workspace):
+        if by is not None and not may_invite(by, workspace):
             return Refused("not_allowed", "Only those who administer the workspace may invite.")
         known = set(Team.objects.filter(workspace=workspace, slug__in=teams).values_list("slug", flat=True))
         if unknown := sorted(set(teams) - known):

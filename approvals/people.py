@@ -342,6 +342,14 @@ def unexplained_among(workspace_id: UUID, able: Able) -> set[UUID]:
     return {key for key, seats in able.items() if not _explained(told, rows.public_id(Person.PREFIX, key), seats)}
 
 
+def explained(person: Person, right: str, thing: Any) -> bool:
+    """Whether the ledger says that this person is a member and not switched off, and was given this right on exactly
+    this thing. Raises ledger.about.Broken."""
+    told = _TOLD.of(_home(thing))
+    held = (person.public_id, right, thing.public_id) in told.granted
+    return held and person.public_id in told.joined - told.off
+
+
 def _explained(told: _Told, person: str, seats: dict[str, str]) -> bool:
     rights = {(person, "operate" if is_operators(seat) else "decide", thing) for seat, thing in seats.items()}
     return person in told.joined - told.off and rights <= told.granted

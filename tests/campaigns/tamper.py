@@ -3,7 +3,7 @@ nothing.
 
 Each class has a workspace of its own with a run that was allowed one call and has an approved one to send. The rows are
 changed, then a worker takes the run up as it always does. What arrives at the tools' endpoint is counted there. A class
-is caught when the verdict is refused, the run parked, the call refused, or `ledger verify` names it.
+is caught when nobody is let in, the verdict is refused, the run parked, the call refused, or `ledger verify` names it.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ def run(stage: Stage, options: argparse.Namespace) -> tuple[bool, dict[str, Any]
     """Tamper; ok when everything was caught, nothing was sent, and what nobody touched ran and verified."""
     from django.db import connection
 
+    from tests.campaigns import intruders  # noqa: F401 - which adds the ways in
     from tests.campaigns.forgeries import KINDS
 
     stage.stack.stop("runs", "sweep")  # the loop runs here, so that a worker comes after the change and never before
@@ -39,7 +40,7 @@ def run(stage: Stage, options: argparse.Namespace) -> tuple[bool, dict[str, Any]
     return sound and not missed and not dispatched, figures | {"by_door": doors_counted, "missed": sorted(set(missed))}
 
 
-DOORS = ("decide", "resume", "clearance", "verify")
+DOORS = ("sign-in", "decide", "resume", "clearance", "verify")
 
 
 def untouched(stage: Stage) -> bool:

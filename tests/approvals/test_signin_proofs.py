@@ -1,0 +1,125 @@
+"""What whoever can write the database makes of somebody's sign-in: it opens nothing, and `ledger verify` names it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from allauth.mfa.models import Authenticator
+from allauth.mfa.totp.internal import auth as totp
+from django.contrib.auth.hashers import make_password
+from django.db import connection
+from guardian.shortcuts import assign_perm
+
+from approvals import departures, identities, invitations, people, rows, signin
+from approvals.identities import Identity
+from approvals.invitations import Invitation
+from approvals.people import Person
+from approvals.providers import Claims
+from approvals.votes import Refused
+from tests.approvals.test_invitations import NEW, invite, join
+from tests.approvals.test_signin import SECRET, code, is_in, sign_in
+from tests.cast import Cast
+
+
+def named(cast: Cast) -> list[str]:
+    """What `ledger verify` says of the sign-ins of a workspace."""
+    return [*signin.unproven(cast.northwind.pk), *invitations.unproven(cast.northwind.pk)]
+
+
+def test_what_placet_wrote_is_named_by_nothing(cast: Cast) -> None:
+    totp.TOTP.activate(cast.dana, SECRET)
+    identities.link(cast.priya, Claims("https://id.example", "priya", "", "", None))
+    invite(cast, "other@northwind.example")
+    departures.deactivate(cast.priya, by="system")
+    signin.drop_factors(cast.dana, by="system")
+    assert named(cast) == []
+
+
+def test_an_invitation_that_was_used_is_named_by_nothing(cast: Cast) -> None:
+    join(invite(cast))
+    assert named(cast) == []
+
+
+def test_a_password_put_in_the_place_of_another_is_none(cast: Cast) -> None:
+    Person.objects.filter(pk=cast.dana.pk).update(password=make_password("of Mallory's choice"))
+    assert not is_in(sign_in(cast.dana, "of Mallory's choice")[0])
+    assert named(cast) == [f"The password of {cast.dana.email} was not set by Placet."]
+
+
+def test_a_factor_of_somebody_else_is_none(cast: Cast) -> None:
+    """WA-7: a row that Mallory added to her own account, moved to Dana's."""
+    one = totp.TOTP.activate(cast.riley, SECRET).instance
+    Authenticator.objects.filter(pk=one.pk).update(user=cast.dana)
+    client, _ = sign_in(cast.dana)
+    client.post("/accounts/factors/ask/", {"code": code()})
+    assert not is_in(client)
+    assert f"A factor of {cast.dana.email} (totp) was not added by Placet." in named(cast)
+
+
+@pytest.mark.parametrize("left", [0, 1])
+def test_a_factor_that_nobody_removed_is_missed(cast: Cast, left: int) -> None:
+    """WA-7: the password alone does not become enough, nor a weaker factor in its place."""
+    gone = totp.TOTP.activate(cast.dana, SECRET).instance
+    if left:
+        Authenticator.objects.create(user=cast.dana, type="recovery_codes", data={"seed": "00"})
+    Authenticator.objects.filter(pk=gone.pk)._raw_delete(connection.alias)
+    assert not is_in(sign_in(cast.dana)[0])
+    assert named(cast) == [f"No entry removed the totp of {cast.dana.email} that is gone."]
+
+
+def test_a_factor_that_was_removed_is_missed_by_nobody(cast: Cast) -> None:
+    """Nor what became of it while the person was away, of which the workspace was not told."""
+    for _ in range(2):
+        totp.TOTP.activate(cast.dana, SECRET)
+        signin.drop_factors(cast.dana, by="system")
+    totp.TOTP.activate(cast.dana, SECRET)
+    people.leave(cast.dana, cast.northwind, by="system")
+    signin.drop_factors(cast.dana, by="system")
+    people.join(cast.dana, cast.northwind, by="system")
+    assert is_in(sign_in(cast.dana)[0]) and named(cast) == []
+
+
+def test_an_identity_moved_to_another_person_is_nobody_s(cast: Cast) -> None:
+    claims = Claims("https://id.example", "mallory", "", "", None)
+    identities.link(cast.riley, claims)
+    Identity.objects.update(person=cast.dana)
+    assert identities.person_of(claims) is None
+    assert named(cast) == [f"An identity of {cast.dana.email} at https://id.example was not linked by Placet."]
+
+
+def test_who_was_switched_on_past_placet_does_not_come_in(cast: Cast) -> None:
+    """CH-B116: nor by a session of theirs, which was ended."""
+    client, _ = sign_in(cast.dana)
+    departures.deactivate(cast.dana, by="system")
+    Person.objects.filter(pk=cast.dana.pk).update(is_active=True)
+    assert not is_in(client) and not is_in(sign_in(cast.dana)[0])
+    departures.deactivate(cast.dana, by="system")
+    departures.reactivate(cast.dana, by="system")
+    assert is_in(sign_in(cast.dana)[0])
+
+
+@pytest.mark.parametrize("ended", ["withdrawn", "accepted"])
+def test_an_invitation_that_was_opened_again_lets_nobody_in(cast: Cast, ended: str) -> None:
+    """Its row says that it is open, and the ledger says that it ended."""
+    token = invite(cast)
+    if ended == "withdrawn":
+        with rows.within(cast.northwind):
+            invitations.withdraw_all(NEW, cast.northwind, "system")
+    else:
+        join(token)
+        people.leave(Person.objects.get(email=NEW), cast.northwind, by="system")
+    Invitation.objects.update(status="open")
+    assert join(token)[1].status_code == 404 and cast.northwind.pk not in _homes(NEW)
+    assert named(cast) == [f"The invitation of {NEW} is open, and by the ledger it is not."]
+
+
+def _homes(email: str) -> list[Any]:
+    return list(Person.objects.filter(email=email).values_list("memberships__workspace_id", flat=True))
+
+
+def test_a_right_to_invite_that_no_entry_gave_invites_nobody(cast: Cast) -> None:
+    """Otherwise a forged right would beget real ones, with entries of their own."""
+    assign_perm("administer", cast.riley, cast.northwind)
+    answer = invitations.invite(cast.northwind, NEW, teams=["finance"], by=cast.riley)
+    assert isinstance(answer, Refused) and answer.code == "not_allowed"
