@@ -43,6 +43,7 @@ class Approval(rows.Row):
         QUESTION = "question"
         BUDGET = "budget"
         OUTCOME = "outcome"
+        GRANT = "grant"
 
     class Status(models.TextChoices):
         PENDING = "pending"
@@ -113,7 +114,7 @@ class Approval(rows.Row):
                 name="approval_status_is_known",
             ),
             models.CheckConstraint(
-                condition=models.Q(kind__in=["call", "breakpoint", "question", "budget", "outcome"]),
+                condition=models.Q(kind__in=["call", "breakpoint", "question", "budget", "outcome", "grant"]),
                 name="approval_kind_is_known",
             ),
         ]

@@ -12,11 +12,11 @@ class ApprovalsConfig(AppConfig):
     name = "approvals"
 
     def ready(self) -> None:
-        from approvals import departures, evidence, invitations, people, roles, signin, workspaces
+        from approvals import departures, evidence, grants, invitations, people, roles, signin, workspaces
         from approvals.ledger import anchors, verify
 
         verify.CHECKS += [people.unexplained, evidence.unproven, signin.unproven, invitations.unproven]
-        verify.CHECKS += [anchors.differences]
+        verify.CHECKS += [grants.unproven, anchors.differences]
         post_migrate.connect(_grant, sender=self, dispatch_uid="approvals.grant")
         self.roles, self.workspaces, self.departures = roles, workspaces, departures
 

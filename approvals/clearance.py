@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from approvals import moments, people, policies, revisions, rows, turns, votes
+from approvals import grants, moments, people, policies, revisions, rows, turns, votes
 from approvals.approvals import Approval, context_of
 from approvals.ledger import canonical
 from approvals.revisions import Revision
@@ -37,7 +37,7 @@ class NotCleared:
     @property
     def lapsed(self) -> bool:
         """Whether it was cleared once, and only what has changed since speaks against it: it may be asked again."""
-        return self.code in {"expired", "votes_fall_short", "policy_changed"}
+        return self.code in {"expired", "votes_fall_short", "policy_changed", "grant_over"}
 
 
 @dataclass(frozen=True)
@@ -127,9 +127,65 @@ def _no_longer_allowed(ruling: Any, args: bytes) -> NotCleared | None:
     if ruling.verdict != Ruling.Verdict.ALLOW:
         return NotCleared("not_allowed", "Policy did not allow this call.")
     opinion = policies.judge(ruling.workspace_id, tool=ruling.tool, agent=ruling.agent, args=canonical.parse(args))
+    if "grant" in ruling.header and opinion.verdict != "deny":
+        return _no_longer_granted(ruling, args, opinion)
     if opinion.verdict != "allow":
         return NotCleared("policy_changed", f"Policy no longer allows this call outright. {opinion.reason}".strip())
     return _not_yet(moments.frozen(opinion.rule, ruling.read_at))
+
+
+def _no_longer_granted(ruling: Any, args: bytes, opinion: policies.Opinion) -> NotCleared | None:
+    """Whether a call that a standing grant let through may go now: by the grant's own votes, its limits, and the rule
+    of today."""
+    key = rows.parse_id(grants.Grant.PREFIX, str(ruling.header["grant"]))
+    grant = grants.Grant.objects.filter(workspace_id=ruling.workspace_id, pk=key).first() if key else None
+    if grant is None:
+        return NotCleared("tampered", "The standing grant that covered this call is gone.")
+    given = granted(grant)
+    if isinstance(given, NotCleared):
+        return NotCleared(given.code if given.code == "tampered" else "grant_over", given.message)
+    if why := not_covered(given, ruling, args, opinion):
+        return NotCleared("grant_over", why)
+    if why := grants.lapse(grant, given.terms, ruling.subject, ruling.read_at):
+        return NotCleared("grant_over", why)
+    return _not_yet(moments.frozen(opinion.rule, ruling.read_at))
+
+
+@dataclass(frozen=True)
+class Granted:
+    """A standing grant that people gave: its terms, and the votes as they count today."""
+
+    terms: grants.Terms
+    vote: votes.Ballot
+
+
+def granted(grant: grants.Grant) -> Granted | NotCleared:
+    """What people gave beforehand, proved once more: the bytes they voted on, and their votes with the rights of today.
+    Raises Forged, Tampered, UnknownKey or Broken."""
+    approved = _clearance(grant.workspace_id, grant.public_id, grant.digest)
+    if isinstance(approved, NotCleared):
+        return approved
+    key = rows.parse_id(Approval.PREFIX, str(approved.header["approval"]))
+    if key is None or approved.header.get("kind") != Approval.Kind.GRANT:
+        return NotCleared("tampered", "What people approved there is no standing grant.")
+    approval = Approval.objects.get(workspace_id=grant.workspace_id, pk=key)
+    return Granted(grants.Terms.read(approved.args), votes.ballot(approval, revisions.current_revision(approval)))
+
+
+def not_covered(given: Granted, call: Any, args: bytes, opinion: policies.Opinion) -> str:
+    """Why the terms or the people of a grant do not cover a call of which the policy of today has this opinion; nothing
+    where they do. ``call`` has a tool, an agent and a definition_digest."""
+    terms, rule = given.terms, opinion.rule
+    if (terms.tool, terms.agent, terms.definition) != (call.tool, call.agent, call.definition_digest):
+        return "The standing grant is for another tool or agent."
+    if not terms.fit(args) or terms.amount(canonical.parse(args)) is None:
+        return "The standing grant is for other arguments."
+    if opinion.verdict == "allow" or rule is None:
+        return ""
+    if rule["id"] != terms.rule or "standing" not in rule or "hold_after" in rule:
+        return f"Rule {rule['id']} does not let this call go under the standing grant."
+    short = _short_of(given.vote, opinion)
+    return short.message if short else ""
 
 
 def _not_yet(wait: moments.Wait | None) -> NotCleared | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
 
@@ -13,6 +13,7 @@ from approvals import (
     approvals,
     edits,
     erasure,
+    granted,
     masking,
     people,
     policies,
@@ -188,9 +189,14 @@ def hold(judgement: Judgement, *, checkpoint_mac: str = "", by: str = "system") 
     proposal = judgement.proposal
     if policies.current_version(proposal.workspace_id) != judgement.opinion.policy_version:
         judgement = judge(proposal)
-    if judgement.verdict == Ruling.Verdict.REQUIRE_APPROVAL:
+    if judgement.verdict != Ruling.Verdict.REQUIRE_APPROVAL:
+        return _rule(judgement, checkpoint_mac, by)
+    # A rehearsal uses nothing up, and people are asked in it as they always are.
+    cover = None if proposal.rehearsal else granted.cover(granted.Sought.of(proposal), judgement.opinion, by=by)
+    if cover is None:
         return _ask(judgement, checkpoint_mac, by)
-    return _rule(judgement, checkpoint_mac, by)
+    allowed = replace(judgement.opinion, verdict=Ruling.Verdict.ALLOW.value, reason=cover.reason)
+    return _rule(Judgement(proposal, allowed), checkpoint_mac, by, grant=cover.grant_id)
 
 
 def _ask(judgement: Judgement, checkpoint_mac: str, by: str) -> Held:
@@ -228,9 +234,10 @@ def _risk(judgement: Judgement) -> str:
     return rule.get("risk") or judgement.proposal.tool.risk or "medium"
 
 
-def _rule(judgement: Judgement, checkpoint_mac: str, by: str) -> Held:
+def _rule(judgement: Judgement, checkpoint_mac: str, by: str, *, grant: str = "") -> Held:
     proposal, opinion = judgement.proposal, judgement.opinion
     header, digest = {}, ""
+    under = {"grant": grant} if grant else {}
     if opinion.verdict == Ruling.Verdict.ALLOW:
         header = revisions.make_header(
             proposal.workspace_id,
@@ -241,6 +248,7 @@ def _rule(judgement: Judgement, checkpoint_mac: str, by: str) -> Held:
             policy_version=opinion.policy_version,
             rule=opinion.rule_id,
             **({"rehearsal": True} if proposal.rehearsal else {}),
+            **under,
         )
         digest = canonical.action_digest(header, proposal.args)
     ruling = rulings.write(
@@ -263,6 +271,7 @@ def _rule(judgement: Judgement, checkpoint_mac: str, by: str) -> Held:
         "verdict": opinion.verdict,
         "tool": proposal.tool.name,
         "rule": opinion.rule_id,
+        **under,
     }
     body |= {"policy_version": str(opinion.policy_version), "args_digest": ruling.args_digest, "digest": digest}
     entries.append(

@@ -1,6 +1,8 @@
 """The index of this app's tables; each is written in the file of its noun."""
 
 from approvals.approvals import Approval as Approval
+from approvals.grants import Grant as Grant
+from approvals.grants import GrantUse as GrantUse
 from approvals.identities import Identity as Identity
 from approvals.invitations import Invitation as Invitation
 from approvals.ledger.entries import Chain as Chain

@@ -111,7 +111,7 @@ def _hold_to(schema: dict[str, Any], value: Any, at: str) -> None:
 def _completed(rule: dict[str, Any], pointer: str, top: dict[str, Any]) -> dict[str, Any]:
     match: dict[str, Any] = {key: [value] if isinstance(value, str) else value for key, value in rule["match"].items()}
     if "when" in match:
-        _check_condition(rule["id"], match["when"], f"{pointer}/match/when")
+        check_condition(rule["id"], match["when"], f"{pointer}/match/when")
     if "kind" in match:
         _check_kind(rule, pointer)
     _check_verdict(rule, pointer)
@@ -154,9 +154,9 @@ def _for_people(rule: dict[str, Any], pointer: str) -> dict[str, Any]:
     }
 
 
-def _check_condition(rule_id: str, when: dict[str, Any], pointer: str) -> None:
+def check_condition(rule_id: str, when: dict[str, Any], pointer: str) -> None:
     """Under a policy a condition is worth nothing unless all of it is checked, so what is loose in a tool is refused
-    here."""
+    here. Raises PolicyFault."""
     try:
         admission = schemas.admit({"name": rule_id, "inputSchema": {"type": "object", **when}})
     except schemas.Inadmissible as fault:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from approvals import assurance, policy_freezes
+from approvals import assurance, policy_freezes, policy_standing
 from approvals.policy_text import PolicyFault
 
 DEADLINE_MAX: Final = 90 * 24 * 3600
@@ -96,6 +96,11 @@ def _longer_than_the_hold(value: int | str, place: Place) -> int:
     return length
 
 
+def _standing(value: Mapping[str, Any], place: Place) -> dict[str, Any]:
+    policy_standing.not_held(place.rule, place.pointer)
+    return {**value, "for": seconds(value["for"], f"{place.pointer}/for")}
+
+
 def _windows(names: list[str], place: Place) -> list[dict[str, Any]]:
     return policy_freezes.named(names, place.pointer, place.document)
 
@@ -109,6 +114,7 @@ WORDS: Final[dict[str, Word]] = {
     "require_message_on": Word(MESSAGES, _as_said, _all),
     "hold_after": Word(DURATION, _duration, max, for_calls=True),
     "valid_for": Word(DURATION, _longer_than_the_hold, min, for_calls=True),
+    "standing": Word(policy_standing.schema(DURATION), _standing, policy_standing.narrower, for_calls=True),
     "freeze": Word(
         policy_freezes.NAMES, _windows, policy_freezes.together, True, frozenset({"require_approval", "allow"})
     ),

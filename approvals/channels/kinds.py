@@ -122,6 +122,19 @@ OUTCOME: Final = Kind(
     late="it is asked again",
     meanwhile="The run takes no further step until this is settled. Other calls of the same step go on.",
 )
+GRANT: Final = Kind(
+    name="Standing grant",
+    proposed="",
+    shown="What would go without asking",
+    approve="Give the grant",
+    approved="gave the grant",
+    approve_does="Until it ends, calls that fit are sent without asking anybody. Each use is written down.",
+    reject_does="With a no, people are asked about each call, as now.",
+    after_no="People are asked about each call.",
+    after_nobody="People are asked about each call.",
+    late="people are asked about each call, as now",
+    meanwhile="Until it is given, people are asked about each call.",
+)
 _KINDS: Final = {
     "call": CALL,
     "breakpoint": BREAKPOINT,
@@ -129,6 +142,7 @@ _KINDS: Final = {
     "question": QUESTION,
     "budget": BUDGET,
     "outcome": OUTCOME,
+    "grant": GRANT,
 }
 
 

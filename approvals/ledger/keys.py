@@ -27,6 +27,7 @@ Purpose = Literal[
     "credential",
     "decision",
     "factor",
+    "grant",
     "idempotency",
     "identity",
     "invitation",

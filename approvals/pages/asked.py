@@ -20,6 +20,7 @@ from approvals.ledger import canonical
 from approvals.ledger.sealing import Tampered
 from approvals.pages.cards import args_in, card_of, tool_of
 from approvals.people import Person, Workspace
+from approvals.resolutions import OF_THE_WORKSPACE
 from approvals.revisions import Revision
 from approvals.votes import Standing, standing
 
@@ -269,7 +270,9 @@ class Asked:
 
     @property
     def run_url(self) -> str:
-        return _address("run", self.workspace.slug, self.approval.chain)
+        """The run that waits; nothing where none does."""
+        chain = self.approval.chain
+        return _address("run", self.workspace.slug, chain) if chain != OF_THE_WORKSPACE else ""
 
     @property
     def result_url(self) -> str:

@@ -195,6 +195,15 @@ class Told(Asked):
         return "Whoever edits counts as one of them." if self.required > 1 else ""
 
     @property
+    def standing_words(self) -> str:
+        """How far the rule lets people say yes to such calls beforehand; nothing where it does not."""
+        limits = self.rule.get("standing") if self.is_call and self.pending else None
+        if not limits:
+            return ""
+        calls = "one call" if limits["uses"] == 1 else f"{limits['uses']} calls"
+        return f"Who decides this may also give a standing grant for {calls} like it, within {lasting(limits['for'])}."
+
+    @property
     def message_needed(self) -> bool:
         """Whether what agrees needs words beside it, and not a no alone."""
         wanted = set(self.rule.get("require_message_on", ()))
@@ -318,6 +327,16 @@ class Told(Asked):
     @property
     def history(self) -> list[story.Item]:
         return story.story(self)
+
+
+def lasting(seconds: int) -> str:
+    """A length of time in the largest unit that it is whole in."""
+    unit, length = next((unit, length) for unit, length in LENGTHS if seconds % length == 0)
+    count = seconds // length
+    return f"{count} {unit}{'s' if count != 1 else ''}"
+
+
+LENGTHS = (("day", 86400), ("hour", 3600), ("minute", 60), ("second", 1))
 
 
 def joined(parts: list[str], last: str = "and") -> str:

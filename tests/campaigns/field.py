@@ -51,9 +51,13 @@ class Field:
 
     def play(self, *tools: str, rehearsal: bool = False) -> Run:
         """A run of this workspace that proposes these calls one after the other, worked on as far as it goes."""
+        return self.work(self.begin(*tools, rehearsal=rehearsal))
+
+    def begin(self, *tools: str, rehearsal: bool = False) -> Run:
+        """The same, before anybody works on it."""
         agent = definitions.agent_named(self.workspace.pk, "player")
         assert agent is not None
-        run = runs.start(
+        return runs.start(
             self.workspace.pk,
             agent,
             input={"steps": [[{"tool": tool, "args": {"text": tool}}] for tool in tools]},
@@ -62,7 +66,6 @@ class Field:
             requester_id=self.riley.pk,
             rehearsal=rehearsal,
         )
-        return self.work(run)
 
     def work(self, run: Run | None = None) -> Run:
         """What a worker does until the run is not ready any more."""

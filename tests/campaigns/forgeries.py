@@ -11,8 +11,10 @@ from typing import Any, Final
 
 from django.test import RequestFactory
 
-from approvals import people, policies, rows
-from approvals.decisions import Decision
+from approvals import granting, grants, people, policies, rows
+from approvals.approvals import Approval
+from approvals.decisions import Decision, decide
+from approvals.grants import Grant
 from approvals.ledger import anchors, canonical, entries, keys
 from approvals.people import Team
 from approvals.policy_documents import read_document
@@ -338,6 +340,54 @@ def credential_put_back(field: Field) -> None:
     )
     if credentials.agent_of(RequestFactory().get("/", headers={"Authorization": f"Bearer {secret}"})):
         field.play("tamper.free")
+
+
+# Standing grants
+
+STANDING: Final = POLICY.replace("deadline: 1h", "deadline: 1h, standing: {for: 1h, uses: 1}")
+
+
+def ask_for_grant(field: Field) -> Approval:
+    """A standing grant for calls like the one that is held, which Dana asks for and has not given."""
+    policies.load(field.workspace, STANDING, by="system")
+    asked = granting.ask(field.workspace.pk, field.approval(), granting.Wish(), by=field.dana)
+    assert isinstance(asked, Approval)
+    return asked
+
+
+def give_grant(field: Field) -> Grant:
+    """The same, given."""
+    asked = ask_for_grant(field)
+    first = current_revision(asked)
+    named: dict[str, Any] = {"revision": 1, "digest": first.digest, "via": "web"}
+    decide(field.workspace.pk, asked.pk, by=field.dana, verdict="approve", **named)
+    return Grant.objects.get(approval=asked)
+
+
+@kind("a standing grant is approved past Placet", held=True)
+def forged_grant(field: Field) -> None:
+    asked = ask_for_grant(field)
+    field.sql(
+        "UPDATE approvals_approval SET status = 'approved', decided_at = now() WHERE id = %(asked)s", asked=asked.pk
+    )
+    field.run = field.begin("tamper.asked")
+
+
+@kind("a standing grant is pointed at other bytes", held=True)
+def grant_of_other_bytes(field: Field) -> None:
+    """One that was given for a day, put in the place of one that has ended."""
+    grant = give_grant(field)
+    grants.end(grant, by="system")
+    field.sql("UPDATE approvals_grant SET ended_at = NULL, until = now() + interval '9 d' WHERE id = %(g)s", g=grant.pk)
+    field.run = field.begin("tamper.asked")
+
+
+@kind("the uses of a standing grant are taken away", held=True)
+def grant_uses_removed(field: Field) -> None:
+    give_grant(field)
+    field.play("tamper.asked")
+    field.sql("DELETE FROM approvals_grantuse WHERE workspace_id = %(workspace)s")
+    field.run = field.begin("tamper.asked")
 
 
 TABLES: Final = {

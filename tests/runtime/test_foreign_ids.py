@@ -21,8 +21,9 @@ from django.core.management import CommandError, call_command, get_commands, loa
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
-from approvals import assurance, identities, people, rows
+from approvals import assurance, granting, identities, people, policies, rows
 from approvals.approvals import Approval
+from approvals.grants import Grant
 from approvals.providers import Claims
 from approvals.rows import isolation
 from runtime import credentials, definitions, tasks
@@ -31,7 +32,7 @@ from runtime.calls import Call
 from runtime.celery import app
 from runtime.credentials import AgentCredential
 from runtime.runs import Run
-from tests.runtime.conftest import Desk, call
+from tests.runtime.conftest import POLICY, Desk, call
 from tests.throwaway import SERVERS
 
 PREFIXES = {
@@ -41,6 +42,7 @@ PREFIXES = {
     "thread_id": "thr",
     "credential": "crd",
     "identity": "idn",
+    "grant": "grt",
 }
 PLAIN = {"number": 1, "rest": "nothing", "short": "nowhere"}
 """Arguments of routes that name no row by themselves."""
@@ -73,6 +75,14 @@ class Stranger:
             }
 
 
+def standing_grant(desk: Desk, seen: Approval) -> Grant:
+    """A grant that Northwind's people are asked for."""
+    standing = POLICY.replace("deadline: 1h", "deadline: 1h\n    standing: {for: 1h, uses: 1}")
+    policies.load(desk.cast.northwind, standing, by="system")
+    assert isinstance(granting.ask(desk.cast.northwind.pk, seen, granting.Wish(), by=desk.cast.dana), Approval)
+    return Grant.objects.get()
+
+
 @pytest.fixture
 def stranger(desk: Desk, committed_db: str) -> Iterator[Stranger]:
     run = desk.begin([call("asked.keyed")])
@@ -80,6 +90,7 @@ def stranger(desk: Desk, committed_db: str) -> Iterator[Stranger]:
     credential, _ = credentials.create(desk.agent, by="system")
     foreign = {"approval_id": asked.public_id, "run_id": run.public_id, "call_id": Call.objects.get().public_id}
     foreign |= {"thread_id": run.thread.public_id, "credential": credential.public_id, "slug": "northwind"}
+    foreign["grant"] = standing_grant(desk, asked).public_id
     cast, page = desk.cast, Client(enforce_csrf_checks=False)
     foreign["pk"] = Authenticator.objects.create(user=cast.dana, type="webauthn", data={"name": "Key"}).pk
     identities.link(cast.dana, Claims("https://id.example", "dana"))
@@ -226,7 +237,7 @@ def test_a_task_with_a_foreign_id_does_nothing(name: str, stranger: Stranger) ->
 
 # Commands
 
-FOREIGN = {"run": "run_id", "credential": "credential", "approval": "approval_id"}
+FOREIGN = {"run": "run_id", "credential": "credential", "approval": "approval_id", "grant": "grant"}
 """Arguments of commands that name a row by its id."""
 NAMED = {"agent": "scripted", "thing": "team:finance", "chain": "run_id"}
 """Arguments that name a row of one workspace by a name."""
@@ -245,12 +256,14 @@ ABOUT_NO_ROW = {
     "json",
     "keep",
     "label",
+    "lasts",
     "lines",
     "number",
     "once",
     "overlap",
     "password",
     "passwords",
+    "pattern",
     "per_minute",
     "person",
     "reason",
@@ -260,10 +273,12 @@ ABOUT_NO_ROW = {
     "set_passwords",
     "show",
     "state",
+    "sum",
     "team",
     "title",
     "tool",
     "url",
+    "uses",
     "verb",
     "without_run",
     "word",

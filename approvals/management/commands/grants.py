@@ -1,0 +1,138 @@
+"""`manage.py grants give | list | end`: a yes beforehand for calls like one that was seen, within limits."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from approvals import granting, grants, people, policies, revisions, rows, workspaces
+from approvals.approvals import Approval
+from approvals.decisions import decide
+from approvals.grants import Grant, Terms
+from approvals.ledger import canonical
+from approvals.people import Person, Workspace
+from approvals.rulings import UNPROVEN
+from approvals.votes import Refused
+
+
+class Command(BaseCommand):
+    help = "Allow calls like one that was seen, for a time; list the standing grants and how they are used; end one."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        verbs = parser.add_subparsers(dest="verb", required=True)
+        give = verbs.add_parser(
+            "give", help="ask for a grant and say yes to it; the others that it needs do on its page"
+        )
+        give.add_argument("approval", help="of a call that was seen, apr_…")
+        give.add_argument("--for", dest="lasts", metavar="TIME", help="so long, for example 30m; as the rule allows")
+        give.add_argument("--uses", type=int, metavar="N", help="for so many calls; as the rule allows")
+        give.add_argument("--sum", type=int, metavar="N", help="up to this sum of what the rule counts")
+        give.add_argument("--pattern", type=Path, metavar="FILE", help="a JSON Schema for the arguments; exact without")
+        give.add_argument("--reason", default="", help="why, for those who have to agree")
+        listing = verbs.add_parser("list", help="all of them, with what is left")
+        end = verbs.add_parser("end", help="end one at once, also for what it let through and was not sent")
+        end.add_argument("grant", help="its id, grt_…")
+        for verb in (give, end):
+            verb.add_argument("--as", dest="person", metavar="EMAIL", help="who says so")
+        for verb in (give, listing, end):
+            verb.add_argument("--workspace", required=True, metavar="SLUG")
+
+    def handle(self, *_: Any, **options: Any) -> None:
+        workspace = workspaces.named(options["workspace"])
+        if workspace is None:
+            raise CommandError(f"There is no workspace {options['workspace']}.")
+        with rows.reading(workspace):
+            getattr(self, f"_{options['verb']}")(workspace, options)
+
+    def _give(self, workspace: Workspace, options: dict[str, Any]) -> None:
+        key = rows.parse_id(Approval.PREFIX, options["approval"])
+        seen = Approval.objects.filter(workspace=workspace, pk=key).first() if key else None
+        if seen is None:
+            raise CommandError("There is no such approval here.")
+        by = _person(options["person"])
+        if by is None:
+            raise CommandError("Say who gives it: --as EMAIL.")
+        asked = _taken(granting.ask(workspace.pk, seen, _wish(options), by=by))
+        first = revisions.current_revision(asked)
+        said = decide(
+            workspace.pk,
+            asked.pk,
+            by=by,
+            verdict="approve",
+            revision=first.number,
+            digest=first.digest,
+            via="command",
+            message=options["reason"],
+        )
+        if isinstance(said, Refused):
+            self.stdout.write(f"{asked.public_id} asks for it. Your yes is not given yet: {said.message}")
+        elif said.status == Approval.Status.APPROVED:
+            self.stdout.write(f"{asked.subject} is given.")
+        else:
+            self.stdout.write(f"{asked.public_id} asks for it: {said.votes} of {said.required} said yes.")
+
+    def _list(self, workspace: Workspace, options: dict[str, Any]) -> None:
+        told = grants.told(workspace.pk)
+        for grant in Grant.objects.filter(workspace=workspace).select_related("approval").order_by("created_at"):
+            self.stdout.write(f"{grant.public_id}  {grant.tool}  {grant.agent}  {_state(grant, told)}")
+
+    def _end(self, workspace: Workspace, options: dict[str, Any]) -> None:
+        key = rows.parse_id(Grant.PREFIX, options["grant"])
+        grant = Grant.objects.filter(workspace=workspace, pk=key).first() if key else None
+        if grant is None:
+            raise CommandError("There is no such grant here.")
+        by = _person(options["person"])
+        if by and not _may_end(by, workspace, grant):
+            raise CommandError(f"{by.email} may neither decide such calls nor administer {workspace.slug}.")
+        ended = grants.end(grant, by=by.public_id if by else "system")
+        self.stdout.write("Ended." if ended else "It was ended before.")
+
+
+def _wish(options: dict[str, Any]) -> granting.Wish:
+    pattern = options["pattern"]
+    try:
+        schema = canonical.parse(Path(pattern).read_bytes()) if pattern else None
+    except (OSError, canonical.Unrepresentable) as fault:
+        raise CommandError(f"{pattern}: {fault}") from fault
+    if schema is not None and not isinstance(schema, dict):
+        raise CommandError(f"{pattern} is no JSON Schema: it has to be an object.")
+    return granting.Wish(options["lasts"], options["uses"], options["sum"], schema, options["reason"])
+
+
+def _taken(answer: Approval | Refused) -> Approval:
+    if isinstance(answer, Refused):
+        raise CommandError(answer.message)
+    return answer
+
+
+def _person(email: str | None) -> Person | None:
+    found = Person.objects.filter(email=email.lower(), is_active=True).first() if email else None
+    if email and found is None:
+        raise CommandError(f"There is nobody with the address {email}.")
+    return found
+
+
+def _may_end(person: Person, workspace: Workspace, grant: Grant) -> bool:
+    return person.pk in policies.eligible(workspace.pk, grant.approval.rule) or people.may(
+        person, "administer", workspace
+    )
+
+
+def _state(grant: Grant, told: grants.Told) -> str:
+    """How a grant stands, by its terms and by what the ledger says of it."""
+    try:
+        first = revisions.current_revision(grant.approval)
+        terms = Terms.read(revisions.args_of(first))
+    except UNPROVEN as fault:
+        return f"proves nothing. {fault}"
+    uses = told.used.get(grant.public_id, ())
+    spent = f", {sum(use.amount for use in uses)} of {terms.sum_at_most}" if terms.sum_of else ""
+    used = f"used {len(uses)} of {terms.uses}{spent}, until {terms.until[:16]}Z"
+    if grant.approval.status != Approval.Status.APPROVED:
+        return f"{grant.approval.status}, {used}"
+    if why := told.ended.get(grant.public_id):
+        return f"over, {used}. {why}"
+    return f"{'over' if grants.instant(rows.now()) >= terms.until else 'given'}, {used}"
