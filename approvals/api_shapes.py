@@ -9,7 +9,7 @@ from typing import Any
 from django.db.models import F
 from ninja import Field, Schema
 
-from approvals import decisions, votes
+from approvals import decisions, pins, votes
 from approvals.approvals import Approval, context_of
 from approvals.edits import patch, raw_text
 from approvals.ledger import canonical
@@ -151,6 +151,9 @@ class Detail(ApprovalOut):
     revisions: list[RevisionOut]
     decisions: list[DecisionOut]
     standing: Stand | None
+    pinned: list[str] = Field(
+        description="The arguments that point to what was looked up when it was asked, and is again before it is sent."
+    )
 
 
 class Page(Schema):
@@ -233,6 +236,7 @@ def detail(approval: Approval, reader: Person | None) -> dict[str, Any]:
         "revisions": [_revision(approval, one) for one in held],
         "decisions": [_decision(one) | {"patch": _patch(one, held)} for one in decisions.decisions_of(approval)],
         "standing": _standing(approval, reader) if reader else None,
+        "pinned": list(pin.places) if (pin := pins.of(held[-1].ruling.header)) else [],
     }
 
 

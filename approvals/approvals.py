@@ -216,6 +216,7 @@ class Question:
     response_schema: dict[str, Any] = field(default_factory=dict)
     asked_again: UUID | None = None
     rehearsal: bool = False
+    target: Mapping[str, Any] | None = None
 
 
 def open_approval(question: Question, *, checkpoint_mac: str, by: str) -> Approval:
@@ -251,7 +252,10 @@ def open_approval(question: Question, *, checkpoint_mac: str, by: str) -> Approv
     )
     approval.mac = sign(approval)
     approval.save(force_insert=True)
-    first = add_revision(approval, question.args, rule, number=1, editor=None, policy_version=approval.policy_version)
+    version = approval.policy_version
+    first = add_revision(
+        approval, question.args, rule, number=1, editor=None, policy_version=version, target=question.target
+    )
     kind = {} if approval.kind == Approval.Kind.CALL else {"approval_kind": str(approval.kind)}
     body = kind | {"digest": first.digest, "rule": rule["id"], "checkpoint_mac": checkpoint_mac}
     body |= {"asked_again": rows.public_id("apr", question.asked_again)} if question.asked_again else {}

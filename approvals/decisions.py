@@ -15,6 +15,7 @@ from approvals import (
     edits,
     expiry,
     masking,
+    pins,
     policies,
     revisions,
     rows,
@@ -212,6 +213,7 @@ def _edit(vote: Ballot, attempt: Attempt) -> Decided | Refused:
     except UNPROVEN as fault:
         return Refused("tampered", str(fault))
     faults = edits.check(before, edited, vote.approval.schema, editable=vote.rule["editable"])
+    faults = faults or pins.moved(vote.revision.ruling.header, before, edited)
     if faults:
         faults = masking.hushed(faults, masking.of(vote.approval))
         return Refused("invalid_edit", f"{faults[0].pointer}: {faults[0].message}", faults, faults[0].pointer)
@@ -261,7 +263,15 @@ def _open_revision(vote: Ballot, rule: dict[str, Any], args: bytes, attempt: Att
     approval, old = vote.approval, vote.revision
     write(vote, attempt, "edit", patch=changed)
     version = policies.current_version(approval.workspace_id)
-    new = revisions.add_revision(approval, args, rule, number=old.number + 1, editor=attempt.by, policy_version=version)
+    new = revisions.add_revision(
+        approval,
+        args,
+        rule,
+        number=old.number + 1,
+        editor=attempt.by,
+        policy_version=version,
+        target=old.ruling.header.get("target"),
+    )
     approvals.raise_bar(approval, rule, revision=new.number, policy_version=version)
     body = {"digest": new.digest, "rule": rule["id"], "voided": [yes.person.public_id for yes in vote.yeses]}
     approvals.record(approval, "approval.revised", body, by=attempt.by.public_id)

@@ -39,6 +39,10 @@ from approvals.edits import money
 from approvals.erasure import StillOpen as StillOpen
 from approvals.ledger import canonical, entries
 from approvals.people import Person, Workspace
+from approvals.pins import Pin as Pin
+from approvals.pins import of as pin_of
+from approvals.pins import pin as pin
+from approvals.pins import value_at as value_at
 from approvals.resolutions import Resolution as Resolution
 from approvals.rulings import Ruling
 from approvals.schemas import Admission as Admission
@@ -57,6 +61,7 @@ __all__ = [
     "Judgement",
     "Lapsed",
     "NotCleared",
+    "Pin",
     "Proposal",
     "Resolution",
     "StillOpen",
@@ -76,9 +81,12 @@ __all__ = [
     "only_workspace",
     "open_among",
     "person_named",
+    "pin",
+    "pin_of",
     "refuse",
     "report",
     "resolution",
+    "value_at",
     "withdraw",
     "workspace_named",
     "workspace_of",
@@ -112,7 +120,7 @@ class ToolFacts:
 class Proposal:
     """One proposed use of a tool. ``args`` are canonical bytes; ``context`` holds reason, messages and title,
     unverified; ``asks_again`` is the approval that lapsed before the call could run; ``rehearsal``: nothing of it is
-    ever sent."""
+    ever sent; ``pinned`` is what it points to."""
 
     workspace_id: UUID
     subject: str
@@ -124,6 +132,7 @@ class Proposal:
     context: dict[str, Any]
     asks_again: str = ""
     rehearsal: bool = False
+    pinned: Pin | None = None
 
 
 @dataclass(frozen=True)
@@ -219,6 +228,7 @@ def _ask(judgement: Judgement, checkpoint_mac: str, by: str) -> Held:
         response_schema=tool.response_schema,
         asked_again=rows.parse_id(Approval.PREFIX, proposal.asks_again) if proposal.asks_again else None,
         rehearsal=proposal.rehearsal,
+        target=proposal.pinned.said if proposal.pinned else None,
     )
     approval = approvals.open_approval(question, checkpoint_mac=checkpoint_mac, by=by)
     first = revisions.current_revision(approval)

@@ -4,6 +4,7 @@ meet."""
 from __future__ import annotations
 
 import secrets
+from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -83,9 +84,18 @@ def bar_of(revision: Revision) -> dict[str, Any]:
 
 
 def add_revision(
-    approval: Approval, args: bytes, rule: dict[str, Any], *, number: int, editor: Person | None, policy_version: int
+    approval: Approval,
+    args: bytes,
+    rule: dict[str, Any],
+    *,
+    number: int,
+    editor: Person | None,
+    policy_version: int,
+    target: Mapping[str, Any] | None = None,
 ) -> Revision:
-    """Write the bytes of a revision with the ruling that covers them; the caller moves ``approval.revision``."""
+    """Write the bytes of a revision with the ruling that covers them; the caller moves ``approval.revision``.
+
+    ``target`` is the pin of what the bytes point to (`approvals.pins`)."""
     kind = {} if approval.kind == "call" else {"kind": str(approval.kind)}
     edited = {"editor": editor.pk.hex} if editor else {}
     marked = {"rehearsal": True} if approval.rehearsal else {}
@@ -94,6 +104,7 @@ def add_revision(
         **kind,
         **edited,
         **marked,
+        **({"target": dict(target)} if target else {}),
         approval=approval.public_id,
         revision=number,
         definition=approval.definition_digest,

@@ -28,6 +28,7 @@ from runtime import (
     precedents,
     renewals,
     retries,
+    targets,
     tools,
     waits,
 )
@@ -36,6 +37,7 @@ from runtime.calls import Call
 from runtime.crashpoints import reach
 from runtime.definitions import Tool
 from runtime.leases import Lease
+from runtime.targets import Sight
 
 log = logging.getLogger(__name__)
 
@@ -95,6 +97,7 @@ def _first(call: Call) -> str:
 def _intend(lease: Lease, call: Call, why: str) -> Intent | None:
     """Commit that the call is going to be sent; None if it may not be, which is then committed instead."""
     attempt = Attempt(workspace_id=lease.workspace_id, call=call, fence=lease.fence)
+    sight = targets.before_sending(lease, call)
     started = time.monotonic()
     made: list[Intent] = []
     later: list[waits.NotYet] = []
@@ -104,9 +107,9 @@ def _intend(lease: Lease, call: Call, why: str) -> Intent | None:
         later.clear()
         with rows.within(lease.workspace_id):
             try:
-                tool, args = _cleared(lease, call, why)
+                tool, args = _cleared(lease, call, why, sight)
             except Refusal as refusal:
-                _turn_down(lease, call, refusal)
+                _turn_down(lease, call, refusal, sight)
                 return
             except waits.NotYet as wait:
                 later.append(wait)
@@ -132,7 +135,7 @@ def _answered(call: Call, attempt_id: UUID, made: list[Intent]) -> bool:
     return not Call.objects.filter(pk=call.pk, status=call.status, digest=call.digest).exists()
 
 
-def _cleared(lease: Lease, call: Call, why: str) -> tuple[Tool, bytes]:
+def _cleared(lease: Lease, call: Call, why: str, sight: Sight | None) -> tuple[Tool, bytes]:
     """The tool and the bytes, after everything was checked once more. Raises Refusal, or waits.NotYet."""
     tool = definitions.tool_named(lease.workspace_id, call.tool_name)
     if tool is None:
@@ -156,7 +159,20 @@ def _cleared(lease: Lease, call: Call, why: str) -> tuple[Tool, bytes]:
         raise Refusal("The tool's definition is not the one that was cleared; propose the call anew.")
     if canonical.action_digest(answer.header, answer.args) != call.digest:
         raise Refusal("The bytes to be sent are not the ones that were cleared.")
+    if not call.attempt_id:
+        _still_there(tool, answer, sight)
     return tool, answer.args
+
+
+def _still_there(tool: Tool, answer: gate.Cleared, sight: Sight | None) -> None:
+    """That what it points to is as it was when people were asked. Raises Refusal, or waits.NotYet where it cannot be
+    read now: the approval runs out meanwhile, and then they are asked again."""
+    try:
+        changed = targets.changed(tool, answer, sight)
+    except targets.Unread as problem:
+        raise waits.NotYet(str(problem), rows.now() + targets.AGAIN) from problem
+    if changed:
+        raise Refusal(changed, lapsed=True)
 
 
 def _write_intent(lease: Lease, call: Call, attempt: Attempt, tool: Tool, args: bytes, why: str) -> None:
@@ -210,12 +226,12 @@ def refuse(lease: Lease, call: Call, why: str, said: str = "") -> None:
     leases.durably(lease, write, lambda: not Call.objects.filter(pk=call.pk, status=call.status).exists())
 
 
-def _turn_down(lease: Lease, call: Call, refusal: Refusal) -> None:
+def _turn_down(lease: Lease, call: Call, refusal: Refusal, sight: Sight | None) -> None:
     """The call is not sent now: people are asked once more, or it is refused."""
     why = str(refusal)
     if refusal.lapsed and call.status == Call.Status.CLEARED:
         try:
-            renewals.renew(lease, call, why)
+            renewals.renew(lease, call, why, sight)
             return
         except renewals.Denied as denied:
             why = str(denied)

@@ -6,6 +6,7 @@ version of the tool::
     "effect": "keyed", "timeout_seconds": 20, "key_seconds": 86400,
     "retry": {"tries": 5, "wait_seconds": 2, "longest_seconds": 300},
     "lookup": {"url": "https://pay.example/refunds?reference={reference}"}       or   {"tool": "refunds.find"}
+    "target": {"tool": "payments.get_charge", "args": {"charge": "/charge"}}
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from approvals.ledger import canonical
 from runtime import outgoing, tools
 
 DAY: Final = 24 * 3600
@@ -44,6 +46,7 @@ class Promise:
     key_seconds: int
     lookup: Mapping[str, str] | None
     declared: bool
+    target: Mapping[str, Any] | None = None
 
     @property
     def safe(self) -> bool:
@@ -87,6 +90,7 @@ def of(definition: Mapping[str, Any]) -> Promise:
         key_seconds=ours.get("key_seconds", DAY),
         lookup=ours.get("lookup"),
         declared="retry" in ours,
+        target=ours.get("target"),
     )
 
 
@@ -94,7 +98,8 @@ def of(definition: Mapping[str, Any]) -> Promise:
 
 
 def admit(given: Mapping[str, Any], effect: str) -> dict[str, Any]:
-    """What a definition says of time-outs, retries, keys and lookups, checked. Raises ValueError, naming the word."""
+    """What a definition says of time-outs, retries, keys, lookups and targets, checked. Raises ValueError, naming the
+    word."""
     timeout = given.get("timeout_seconds", tools.TIMEOUT)
     _whole("timeout_seconds", timeout, 1, tools.MAX_TIMEOUT)
     kept: dict[str, Any] = {"timeout_seconds": timeout}
@@ -111,6 +116,8 @@ def admit(given: Mapping[str, Any], effect: str) -> dict[str, Any]:
                 "lookup is for tools of the effect lookup, and for keyed ones once their key is forgotten."
             )
         kept["lookup"] = _lookup(given["lookup"])
+    if "target" in given:
+        kept["target"] = _target(given["target"])
     return kept
 
 
@@ -134,6 +141,18 @@ def _lookup(given: Any) -> dict[str, str]:
     elif "tool" not in given:
         raise ValueError('lookup is {"url": "https://…{reference}…"} or {"tool": NAME}.')
     return dict(given)
+
+
+def _target(given: Any) -> dict[str, Any]:
+    told = 'target is {"tool": NAME, "args": {NAME: POINTER}}, with one argument or more.'
+    if not isinstance(given, dict) or set(given) != {"tool", "args"} or not isinstance(given["tool"], str):
+        raise ValueError(told)
+    args = given["args"]
+    if not isinstance(args, dict) or not args or not all(isinstance(each, str) and each for each in args.values()):
+        raise ValueError(told)
+    for place in args.values():
+        canonical.split(place)
+    return {"tool": given["tool"], "args": dict(args)}
 
 
 def _whole(name: str, value: Any, least: int, most: int) -> None:

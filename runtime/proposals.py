@@ -3,19 +3,32 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final
 from uuid import UUID
 
 from approvals import gate, rows
 from approvals.ledger import canonical
-from runtime import breakpoints, budgets, calls, checkpoints, definitions, heads, leases, questions, runs, state
+from runtime import (
+    breakpoints,
+    budgets,
+    calls,
+    checkpoints,
+    definitions,
+    heads,
+    leases,
+    questions,
+    runs,
+    state,
+    targets,
+)
 from runtime.agents.agent import OVER, ProposedCall, Question, Step, plain
 from runtime.breakpoints import Breakpoint
 from runtime.calls import Call
 from runtime.checkpoints import Checkpoint
 from runtime.crashpoints import reach
+from runtime.definitions import Tool
 from runtime.definitions.interrupts import Interrupts
 from runtime.leases import Lease
 
@@ -187,10 +200,22 @@ def _judgement(draft: Draft, call: Call, args: bytes, reason: str) -> gate.Judge
         context=draft.context | {"reason": reason},
         rehearsal=lease.rehearsal,
     )
-    if usable:
-        return gate.judge(proposal)
+    if tool and usable:
+        judgement = gate.judge(proposal)
+        return judgement if lease.rehearsal else _pinned(judgement, tool, call, args)
     told = f"There is no tool called {call.tool_name}." if tool is None else "The tool's row is not as it was written."
     return gate.refuse(proposal, told)
+
+
+def _pinned(judgement: gate.Judgement, tool: Tool, call: Call, args: bytes) -> gate.Judgement:
+    """With what the call points to now, if people are asked about it and its tool says how that is found out."""
+    sight = targets.see(tool, call, args) if judgement.verdict == "require_approval" else None
+    if sight is None:
+        return judgement
+    try:
+        return replace(judgement, proposal=replace(judgement.proposal, pinned=sight.pinned()))
+    except targets.Unread as problem:
+        return gate.refuse(judgement.proposal, str(problem))
 
 
 def _no_tool(name: str) -> gate.ToolFacts:

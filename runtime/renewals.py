@@ -12,20 +12,22 @@ from django.db.models import Q
 
 from approvals import gate, rows
 from approvals.ledger import entries
-from runtime import calls, definitions, leases, runs
+from runtime import calls, definitions, leases, runs, targets
 from runtime.calls import Call
 from runtime.definitions import Agent
 from runtime.leases import Lease
+from runtime.targets import Sight
 
 
 class Denied(Exception):
     """Policy denies the call now; the message says why."""
 
 
-def renew(lease: Lease, call: Call, why: str) -> None:
+def renew(lease: Lease, call: Call, why: str, sight: Sight | None = None) -> None:
     """Judge the call anew, in an open transaction: it is held for a new approval that names the old one, or cleared
-    under a new ruling where policy allows it outright now. Raises Denied, LeaseLost or CancelWanted."""
-    judgement = gate.judge(_proposal(lease, call))
+    under a new ruling where policy allows it outright now. ``sight`` is what it points to, where its tool says how that
+    is found out. Raises Denied, LeaseLost or CancelWanted."""
+    judgement = gate.judge(_proposal(lease, call, sight))
     if judgement.verdict == "deny":
         raise Denied(judgement.reason or why)
     leases.prove(lease)
@@ -44,8 +46,8 @@ def renew(lease: Lease, call: Call, why: str) -> None:
     entries.append(lease.workspace_id, lease.public_id, "call.asked_again", body, by="system")
 
 
-def _proposal(lease: Lease, call: Call) -> gate.Proposal:
-    """The call as it was approved, in the words that people were shown with it."""
+def _proposal(lease: Lease, call: Call, sight: Sight | None) -> gate.Proposal:
+    """The call as it was approved, in the words that people were shown with it. Raises Denied."""
     lapsed = gate.lapsed(lease.workspace_id, call.public_id, call.digest)
     assert call.tool is not None, "a call without a tool is never cleared"
     own = {
@@ -64,4 +66,12 @@ def _proposal(lease: Lease, call: Call) -> gate.Proposal:
         context=lapsed.context or own,
         asks_again=lapsed.approval_id,
         rehearsal=lease.rehearsal,
+        pinned=_pinned(sight),
     )
+
+
+def _pinned(sight: Sight | None) -> gate.Pin | None:
+    try:
+        return sight.pinned() if sight else None
+    except targets.Unread as problem:
+        raise Denied(str(problem)) from problem

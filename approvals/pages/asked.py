@@ -8,7 +8,7 @@ from typing import Any
 
 from django.urls import NoReverseMatch, reverse
 
-from approvals import revisions, rows, turns
+from approvals import pins, revisions, rows, turns
 from approvals.approvals import Approval, context_of
 from approvals.channels.card import Card
 from approvals.clearance import NotCleared, clearance, would_have_gone
@@ -49,6 +49,17 @@ class Asked:
     @property
     def current(self) -> Revision:
         return self.revisions[self.approval.revision]
+
+    @property
+    def target(self) -> str:
+        """Whether what the arguments point to may change unseen before the call is sent, in a sentence."""
+        sends = self.is_call and self.state in {"pending", "running"} and not self.approval.rehearsal
+        if not sends or self.approval.effect == "pure":
+            return ""
+        if pin := pins.of(self.current.ruling.header):
+            seen = f"What it points to was looked up by {pin.reader} when this was asked"
+            return f"{seen}. If that has changed when it is about to be sent, people are asked again."
+        return "What it points to may change until it is sent: the tool names no way to look it up again."
 
     def args_at(self, number: int) -> Any:
         """The arguments of a revision."""

@@ -150,7 +150,7 @@ def test_a_weak_password_or_no_name_is_refused_and_the_link_still_works(
 
 
 def test_who_has_an_account_signs_in_with_it_and_nobody_else_may(cast: Cast) -> None:
-    """Oskar, of another workspace, is invited to this one; Dana finds the letter."""
+    """CH-B43: Oskar, of another workspace, is invited to this one; Dana finds the letter."""
     token = invite(cast, cast.oskar.email)
     stranger, _ = sign_in(cast.dana)
     assert join(token, stranger)[1]["Location"].startswith("/accounts/login/")

@@ -52,6 +52,7 @@ def test_the_other_campaigns_hold_in_small() -> None:
     AP-E1, AP-E2, AP-E4, AP-E7, AP-E8, AP-E9, AP-X1, AP-X2: our own tools, in the shapes that published ones have.
     CH-B126: each is shown whole, and what arrives is what was shown.
     T31, DU-L31, DU-S6, DU-S12, AU-4, AU-5, IN-A4, IN-A6: rows changed past Placet; each caught, nothing sent.
+    CH-B105: a list costs as many questions to the database as an empty one, however many wait.
     Whether the figures of the benchmarks are good is for a quiet machine to say."""
     names = ("decide", "idle", "inbox", "race", "steps", "tools", "tamper")
     decide, idle, inbox, race, steps, tools, tamper = small(*names, seconds=1200)

@@ -202,6 +202,15 @@ def test_never_asks_nobody(desk: Desk) -> None:
     assert walker(desk, human_input_mode="NEVER").status == "completed" and not Approval.objects.exists()
 
 
+def test_the_mode_of_one_run_is_not_that_of_another(desk: Desk) -> None:
+    """AP-A10: each goes on as it began, also where both are of one agent."""
+    steered = walker(desk, human_input_mode="ALWAYS")
+    free = walker(desk, human_input_mode="NEVER")
+    assert (steered.status, free.status) == ("suspended_approval", "completed")
+    assert say(desk, steered, "approve").status == "suspended_approval"
+    assert walker(desk, human_input_mode="NEVER").status == "completed"
+
+
 def test_an_end_that_nobody_looked_at_is_asked_about_again(desk: Desk) -> None:
     run = walker(desk, human_input_mode="TERMINATE")
     Approval.objects.update(expires_at=rows.now())

@@ -95,7 +95,7 @@ def poisoned(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 @pytest.mark.parametrize("kind", OFFENDERS)
 def test_what_is_no_data_fails_the_step_and_is_named_by_its_path(poisoned: Any, kind: str) -> None:
-    """DU-S1, DU-S3, DU-S4, DU-S8: refused when it is committed, never turned into something else."""
+    """DU-S1, DU-S3, DU-S4, DU-S8, CH-B166: refused when it is committed, never turned into something else."""
     value = OFFENDERS[kind]()
     try:
         run = poisoned(value)

@@ -27,7 +27,7 @@ def asked(cast: Cast) -> Approval:
 
 
 def test_an_old_session_decides_nothing_and_is_led_to_confirm(asked: Approval, cast: Cast) -> None:
-    """WB-6: judged when the form arrives; the page itself was shown to a fresh session."""
+    """WB-6, IN-M14: judged when the form arrives; the page itself was shown to a fresh session."""
     client, _ = sign_in(cast.dana)
     assert client.get(at(asked)).status_code == 200
     form = form_of(asked, verdict="approve", comment="Seen the photos,\r\nand the invoice.")

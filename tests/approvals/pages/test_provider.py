@@ -65,7 +65,7 @@ def test_a_person_is_known_by_issuer_and_subject_and_never_by_address(cast: Cast
 
 
 def test_another_subject_with_the_same_address_is_nobody(cast: Cast, idp: Idp) -> None:
-    """WA-1: an address that was given to somebody else over there."""
+    """WA-1, CH-B33: an address that was given to somebody else over there."""
     link(idp, cast.dana)
     idp.subject = "sub-somebody-else"
     client, answer = by_provider()
@@ -80,7 +80,7 @@ def test_the_same_subject_of_another_issuer_is_nobody(cast: Cast, idp: Idp) -> N
 
 
 def test_a_first_sign_in_links_only_after_a_yes(cast: Cast, idp: Idp) -> None:
-    """WA-1: address verified, of an allowed domain, and confirmed."""
+    """WA-1, CH-B42: address verified, of an allowed domain, and confirmed."""
     client, answer = by_provider()
     assert answer["Location"] == "/accounts/oidc/first/" and not is_in(client)
     page = client.get("/accounts/oidc/first/").content.decode()
@@ -219,7 +219,7 @@ def test_what_cannot_be_believed_signs_nobody_in(lie: Any, cast: Cast, idp: Idp)
 
 
 def test_an_answer_counts_once_and_in_the_session_that_asked_alone(cast: Cast, idp: Idp) -> None:
-    """A code that somebody else got is no use in this browser, nor ours in theirs."""
+    """CH-B41, CH-B44: a code that somebody else got is no use in this browser, nor ours in theirs."""
     link(idp, cast.dana)
     client, stranger = Client(), Client()
     back = there(client.post("/accounts/oidc/corp/")["Location"])

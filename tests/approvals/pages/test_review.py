@@ -30,14 +30,14 @@ def test_the_title_is_the_sentence_of_the_revision_to_decide(cast: Cast, reads: 
 
 
 def test_every_argument_is_on_the_page_in_full(cast: Cast, reads: Reads) -> None:
-    """AP-X2, RN-7: the last word of a long text is there, and so is its length."""
+    """AP-X2, RN-7, CH-B46: the last word of a long text is there, and so is its length."""
     note = "word " * 90 + "the very end"
     html = html_of(reads, cast.dana, ask(cast, refund(note=note)))
     assert "the very end" in html and "462 characters" in html and "ch_3PqT2eLk9fZ" in html and "sent as 42000" in html
 
 
 def test_what_is_invisible_is_shown_and_counted(cast: Cast, reads: Reads) -> None:
-    """RN-5, AP-X5, AP-X6: in the argument and in what the agent says of it."""
+    """RN-5, AP-X5, AP-X6, CH-B59: in the argument and in what the agent says of it."""
     html = html_of(reads, cast.dana, ask(cast, refund(note="two pallets\u200b arrived")))
     assert 'class="unseen"' in html and ">U+200B<" in html and "1 invisible character" in html
     assert "\u200b" not in html

@@ -35,7 +35,7 @@ def test_a_person_reads_what_is_asked_and_approves_it(desk: Desk, dana: Api, hel
 
 
 def test_the_decision_says_who_by_the_session_and_through_what(desk: Desk, dana: Api, held: Held) -> None:
-    """AP-I3: the name comes from the session; a body that claims another is refused."""
+    """AP-I3, CH-B36: the name comes from the session; a body that claims another is refused."""
     approval = held()
     body = verdict(approval, decided_by="per_" + "0" * 32)
     assert fault(dana.post(path_of(approval, "/decisions"), body)) == (422, "invalid", "/decided_by")

@@ -1,0 +1,149 @@
+"""What a call points to is looked at when people are asked and again before it is sent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from approvals import policies, revisions
+from approvals.approvals import Approval
+from approvals.decisions import Decided, Decision, Refused
+from runtime import calls, definitions, promises, tools
+from runtime.calls import Call
+from runtime.runs import Run
+from runtime.tools import Use, tool
+from tests.runtime.conftest import POLICY, Desk
+
+WORLD: dict[str, Any] = {}
+SENT: list[dict[str, Any]] = []
+PAY = {
+    "type": "object",
+    "properties": {"account": {"type": "string"}, "amount": {"type": "integer"}},
+    "required": ["account", "amount"],
+}
+RULE = """  - id: pays
+    match: {tool: targets.pay}
+    verdict: require_approval
+    approvals: [{team: finance}]
+    deadline: 1h
+"""
+
+
+@tool("targets.balance", schema={"type": "object", "properties": {"of": {"type": "string"}}}, effect="pure")
+def balance(args: dict[str, Any], use: Use) -> Any:
+    if "away" in WORLD:
+        raise tools.Refused("The bank is closed.")
+    return WORLD[args["of"]]
+
+
+@tool("targets.pay", schema=PAY, effect="keyed", target={"tool": "targets.balance", "args": {"of": "/account"}})
+def pay(args: dict[str, Any], use: Use) -> Any:
+    SENT.append(args)
+    return {"paid": args["amount"]}
+
+
+@pytest.fixture
+def bank(desk: Desk) -> Desk:
+    """A desk that pays out of accounts with a balance."""
+    WORLD.clear()
+    SENT.clear()
+    WORLD.update(acc_1=0, acc_2=5)
+    for each in (balance, pay):
+        definitions.register_function(desk.cast.northwind.pk, each, by="system")
+    policies.load(desk.cast.northwind, POLICY + RULE, by=desk.cast.omar.public_id, author=desk.cast.omar)
+    return desk
+
+
+def proposed(bank: Desk) -> tuple[Run, Call]:
+    run = bank.begin([{"tool": "targets.pay", "args": {"account": "acc_1", "amount": 7}, "reason": "Because."}])
+    return run, bank.calls(run)[0]
+
+
+def test_what_is_as_it_was_is_sent(bank: Desk) -> None:
+    """BD-7: also after an edit of something else."""
+    run, held = proposed(bank)
+    assert bank.say(held, bank.cast.dana, "edit", edited={"account": "acc_1", "amount": 5}) == Decided(
+        "approved", 2, 1, 1
+    )
+    assert bank.work(run).status == "completed" and SENT == [{"account": "acc_1", "amount": 5}]
+
+
+def test_what_changed_meanwhile_is_asked_about_again(bank: Desk) -> None:
+    """BD-7, CH-B129: the balance went from 0 to 50,000 between the yes and the sending."""
+    run, held = proposed(bank)
+    bank.say(held, bank.cast.dana, "approve")
+    WORLD["acc_1"] = 50_000
+    bank.work(run)
+    first, second = Approval.objects.filter(subject=held.public_id).order_by("created_at")
+    assert (SENT, second.status, second.asked_again) == ([], "pending", first)
+    bank.say(held, bank.cast.dana, "approve")
+    bank.work(run)
+    assert SENT == [{"account": "acc_1", "amount": 7}]
+
+
+def test_an_edit_cannot_point_elsewhere(bank: Desk) -> None:
+    """BD-7: nobody looked there."""
+    _, held = proposed(bank)
+    answer = bank.say(held, bank.cast.dana, "edit", edited={"account": "acc_2", "amount": 7})
+    assert isinstance(answer, Refused) and (answer.code, answer.pointer) == ("invalid_edit", "/account")
+    assert not Decision.objects.exists()
+
+
+def test_what_cannot_be_read_before_the_sending_waits(bank: Desk) -> None:
+    """BD-7: it is neither sent unseen nor lost."""
+    run, held = proposed(bank)
+    bank.say(held, bank.cast.dana, "approve")
+    WORLD["away"] = True
+    bank.work(run)
+    held.refresh_from_db()
+    assert (SENT, held.status, bank.work(run).status) == ([], "cleared", "sleeping")
+    del WORLD["away"]
+    assert bank.wait_out(run).status == "completed" and len(SENT) == 1
+
+
+def test_what_cannot_be_read_when_it_is_proposed_is_refused(bank: Desk) -> None:
+    """BD-7: people are not asked about what nobody can look at."""
+    WORLD["away"] = True
+    run, held = proposed(bank)
+    assert (held.status, Approval.objects.count(), run.status) == ("refused", 0, "completed")
+    assert calls.message_of(held).startswith("What it points to could not be read.")
+
+
+def test_the_header_says_where_it_points_and_nothing_of_what_was_found(bank: Desk) -> None:
+    """BD-1, BD-7: it is a part of what people vote on."""
+    _, held = proposed(bank)
+    approval = Approval.objects.get(subject=held.public_id)
+    target = revisions.current_revision(approval).ruling.header["target"]
+    assert (target["of"], target["by"], len(target["code"])) == (["/account"], "targets.balance", 68)
+
+
+def test_the_page_says_whether_it_is_looked_at_again(bank: Desk) -> None:
+    """BD-7: and warns where it is not."""
+    client, (_, held) = Client(), proposed(bank)
+    client.force_login(bank.cast.dana, backend="django.contrib.auth.backends.ModelBackend")
+    other = bank.calls(bank.begin([{"tool": "asked.keyed", "args": {"n": 1}, "reason": "Because."}]))[0]
+    pages = []
+    for one in (held, other):
+        approval = Approval.objects.get(subject=one.public_id)
+        pages.append(client.get(f"/w/northwind/approvals/{approval.public_id}").content.decode())
+    assert "was looked up by targets.balance" in pages[0] and "may change until it is sent" in pages[1]
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "x",
+        {"tool": "x"},
+        {"tool": 1, "args": {"a": "/a"}},
+        {"tool": "x", "args": {}},
+        {"tool": "x", "args": {"a": "a"}},
+        {"tool": "x", "args": {"a": 1}},
+        {"tool": "x", "args": {"a": "/a"}, "more": 1},
+    ],
+    ids=["text", "alone", "number", "none", "no pointer", "no text", "more"],
+)
+def test_a_target_that_cannot_be_understood_is_refused(target: Any) -> None:
+    with pytest.raises(ValueError):
+        promises.admit({"target": target}, "keyed")
