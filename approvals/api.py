@@ -46,6 +46,7 @@ STATUS: Final = {
     "invalid_response": 422,
     "unknown_choice": 422,
     "policy_refuses": 422,
+    "too_fast": 429,
 }
 """The HTTP status of a refused verdict; 409 for all others: the approval is not as the caller thinks it is."""
 FIELDS: Final = {"stale_revision": "/revision", "wrong_digest": "/action_digest"}
@@ -225,7 +226,7 @@ class DecidedOut(Schema):
 @router.post(
     "/workspaces/{slug}/approvals/{approval_id}/decisions",
     auth=PEOPLE,
-    response={200: DecidedOut, (400, 401, 403, 404, 409, 413, 415, 422): Error},
+    response={200: DecidedOut, (400, 401, 403, 404, 409, 413, 415, 422, 429): Error},
     summary="Decide an approval",
     operation_id="decide_approval",
 )

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 from uuid import UUID
 
-from approvals import approvals, policies, revisions, schemas
+from approvals import approvals, floods, policies, revisions, schemas
 from approvals.ledger import canonical
 from approvals.people import Team
 
@@ -70,10 +70,11 @@ class Asked:
 def ask(asked: Asked, *, checkpoint_mac: str = "", by: str = "system") -> Held:
     """Open the approval that asks people. Inside the step's `rows.within`, like `gate.hold`.
 
-    The verdict is deny, with the reason, where nobody could ever answer: an unknown team, or a schema that is none.
+    The verdict is deny, with the reason, where nobody could ever answer (an unknown team, a schema that is none), and
+    where the agent asks too much already.
     """
     asked = _with_response_schema(asked)
-    problem = _unaskable(asked)
+    problem = _unaskable(asked) or (floods.full(asked.workspace_id, asked.agent) if asked.kind == "question" else "")
     if problem:
         return Held("deny", "", canonical.sha256_hex(asked.value), None, None, problem)
     question = _question(asked, _opinion(asked))

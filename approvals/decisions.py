@@ -14,6 +14,7 @@ from approvals import (
     asked,
     edits,
     expiry,
+    floods,
     masking,
     pins,
     policies,
@@ -150,7 +151,7 @@ def _judge(approval: Approval, attempt: Attempt) -> Decided | Refused:
             pointer="/verdict",
         )
     refusal = vote.refusal(attempt.by, attempt.verdict) or _badly_put(vote.revision, attempt)
-    refusal = refusal or asks_more(vote.rule, attempt, attempt.verdict)
+    refusal = refusal or asks_more(vote.rule, attempt, attempt.verdict) or floods.too_fast(vote, attempt)
     if refusal:
         return refusal
     verbs = {"approve": _approve, "reject": _reject, "edit": _edit}

@@ -13,6 +13,7 @@ from approvals import (
     approvals,
     edits,
     erasure,
+    floods,
     granted,
     masking,
     people,
@@ -202,6 +203,9 @@ def hold(judgement: Judgement, *, checkpoint_mac: str = "", by: str = "system") 
         return _rule(judgement, checkpoint_mac, by)
     # A rehearsal uses nothing up, and people are asked in it as they always are.
     cover = None if proposal.rehearsal else granted.cover(granted.Sought.of(proposal), judgement.opinion, by=by)
+    if cover is None and (why := "" if proposal.asks_again else floods.full(proposal.workspace_id, proposal.agent)):
+        denied = replace(judgement.opinion, verdict=Ruling.Verdict.DENY.value, reason=why)
+        return _rule(Judgement(proposal, denied), checkpoint_mac, by)
     if cover is None:
         return _ask(judgement, checkpoint_mac, by)
     allowed = replace(judgement.opinion, verdict=Ruling.Verdict.ALLOW.value, reason=cover.reason)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from approvals import policy_floors, policy_freezes, policy_words, schemas
+from approvals import policy_floors, policy_freezes, policy_limits, policy_words, schemas
 from approvals.policy_text import PolicyFault as PolicyFault
 from approvals.policy_text import parse as parse
 from approvals.policy_words import DURATION, RISKS, WORDS
@@ -27,6 +27,7 @@ SCHEMA: dict[str, Any] = {
         "policy": {"const": FORMAT},
         "at_least": policy_floors.SCHEMA,
         "freezes": policy_freezes.SCHEMA,
+        "limits": policy_limits.SCHEMA,
         "masks": {
             "type": "object",
             "minProperties": 1,
@@ -89,8 +90,7 @@ def read_document(text: str | bytes) -> dict[str, Any]:
         top["at_least"] = policy_floors.written(document["at_least"], "/at_least")
     if "freezes" in document:
         top["freezes"] = policy_freezes.checked(document["freezes"], "/freezes")
-    if "masks" in document:
-        top["masks"] = document["masks"]
+    top |= {name: document[name] for name in ("limits", "masks") if name in document}
     seen: set[str] = set()
     rules = []
     for index, rule in enumerate(document["rules"]):

@@ -240,8 +240,14 @@ def _kind(entry: Entry) -> str:
 
 
 def _rules(told: Sequence[Entry]) -> dict[str, str]:
-    """The rule that applied to each call, by its subject; the last one where an edit raised the bar."""
-    return {str(entry["subject"]): str(entry["rule"]) for entry in told if entry.get("rule") and entry.get("subject")}
+    """The rule that applied to each call, by its subject; the last one where an edit raised the bar. With the standing
+    grant, where one let the call through."""
+    ruled = [entry for entry in told if entry.get("rule") and entry.get("subject")]
+    return {str(entry["subject"]): f"{entry['rule']}{_grant(entry)}" for entry in ruled}
+
+
+def _grant(entry: Entry) -> str:
+    return f" and standing grant {entry['grant']}" if entry.get("grant") else ""
 
 
 def _chosen(told: Sequence[Entry]) -> dict[str, str]:

@@ -16,7 +16,7 @@ function step(by) {
 function follow(key) { document.querySelector(`a[data-key="${key}"]`)?.click(); }
 
 function edit() {
-  const row = document.activeElement?.closest('.rows .row:not(.settled)');
+  const row = document.activeElement?.closest('.rows li[id] > .row:not(.settled)');
   if (row) location.assign(`${row.href}/edit`);
   else follow('e');
 }

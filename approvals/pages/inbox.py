@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
-from approvals import rows, workspaces
+from approvals import floods, rows, workspaces
 from approvals.approvals import ENDED, Approval
 from approvals.pages import clock
 from approvals.pages.door import Visit, member
@@ -119,6 +119,8 @@ def _context(request: Visit) -> dict[str, Any]:
     chosen = chosen if chosen in LABELS else "for-you"
     filters = filters_of(request)
     found = narrowed(reader.tab(chosen), filters).select_related("requester", "decided_by")
+    digests = floods.digests(found) if chosen != "settled" and not filters["agent"] else []
+    found = found.exclude(agent__in=[one.agent for one in digests])
     listed = entries(request.workspace, found[: MOST + 1])
     counts = reader.counts()
     return {
@@ -130,9 +132,10 @@ def _context(request: Visit) -> dict[str, Any]:
         "filters": filters,
         "choices": choices(request.workspace, filters),
         "groups": grouped(listed[:MOST], reader.now, settled=chosen == "settled"),
+        "digests": digests,
         "more": len(listed) > MOST,
         "shown": MOST,
-        "empty": None if listed else _emptiness(request, chosen, filters, counts),
+        "empty": None if listed or digests else _emptiness(request, chosen, filters, counts),
     }
 
 

@@ -33,7 +33,7 @@ PLACE_MOST = 200
 """The position in the inbox is told up to here."""
 
 STATUS = {"not_found": 404, "not_allowed": 403, "self_review": 403, "editor_cannot_approve": 403, "needs_message": 422}
-STATUS |= {"needs_assurance": 403}
+STATUS |= {"needs_assurance": 403, "too_fast": 429}
 STATUS |= {"invalid_response": 422, "unknown_choice": 422, "message_too_long": 422, "message_not_text": 422}
 """The HTTP status of a refused verdict, 409 for all others: the approval is no longer as the form had it."""
 

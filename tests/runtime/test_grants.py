@@ -11,6 +11,7 @@ from approvals.approvals import Approval
 from approvals.grants import Grant
 from approvals.ledger import verify
 from runtime import definitions, invariants
+from runtime.narrative import Narrative
 from runtime.runs import Run
 from tests import cast as casting
 from tests.runtime import tooling
@@ -87,3 +88,10 @@ def test_a_worker_that_dies_uses_it_once(desk: Desk, grant: Grant, point: str) -
     let_it_run_out(run)
     desk.wait_out(run)
     assert grant.uses.count() == 1 and len(sent()) <= 2 and not findings(desk)
+
+
+def test_the_page_of_the_run_names_the_grant(desk: Desk, grant: Grant) -> None:
+    """AZ-15: whoever reads the run sees what let the call through."""
+    run = desk.begin([call("asked.unsafe", 7)])
+    [use] = Narrative(run, with_state=False).uses.values()
+    assert use.how == f"allowed by rule asked and standing grant {grant.public_id}"
