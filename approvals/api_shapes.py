@@ -118,6 +118,7 @@ class DecisionOut(Schema):
     """What one person said of one revision."""
 
     decided_by: Who
+    in_place_of: Who | None = Field(description="Whose seat it takes, where a deputy said it.")
     verdict: str
     revision: int
     action_digest: str
@@ -139,6 +140,7 @@ class Stand(Schema):
     may_respond: bool
     code: str
     reason: str
+    in_place_of: str = Field(description="The name of the one whose seat the reader would take, as their deputy.")
 
 
 class Detail(ApprovalOut):
@@ -270,6 +272,7 @@ def _revision(approval: Approval, revision: Revision) -> dict[str, Any]:
 def _decision(decision: decisions.Decision) -> dict[str, Any]:
     return {
         "decided_by": who(decision.person),
+        "in_place_of": who(decision.in_place_of),
         "verdict": decision.verdict,
         "revision": decision.revision,
         "action_digest": decision.digest,
@@ -297,6 +300,7 @@ def _standing(approval: Approval, reader: Person) -> dict[str, Any]:
         "may_respond": now.may_respond,
         "code": now.code,
         "reason": now.reason,
+        "in_place_of": now.in_place_of,
     }
 
 

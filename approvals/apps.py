@@ -12,13 +12,24 @@ class ApprovalsConfig(AppConfig):
     name = "approvals"
 
     def ready(self) -> None:
-        from approvals import departures, evidence, grants, invitations, people, roles, signin, workspaces
+        from approvals import (
+            absences,
+            departures,
+            deputies,
+            evidence,
+            grants,
+            invitations,
+            people,
+            roles,
+            signin,
+            workspaces,
+        )
         from approvals.ledger import anchors, verify
 
         verify.CHECKS += [people.unexplained, evidence.unproven, signin.unproven, invitations.unproven]
-        verify.CHECKS += [grants.unproven, anchors.differences]
+        verify.CHECKS += [deputies.unexplained, grants.unproven, anchors.differences]
         post_migrate.connect(_grant, sender=self, dispatch_uid="approvals.grant")
-        self.roles, self.workspaces, self.departures = roles, workspaces, departures
+        self.roles, self.workspaces, self.absences, self.departures = roles, workspaces, absences, departures
 
 
 def _grant(sender: ApprovalsConfig, using: str, **_: Any) -> None:

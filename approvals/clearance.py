@@ -7,8 +7,9 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from approvals import grants, moments, people, policies, revisions, rows, turns, votes
+from approvals import deputies, grants, moments, people, policies, revisions, rows, turns, votes
 from approvals.approvals import Approval, context_of
+from approvals.deputies import Absence, Eligible
 from approvals.ledger import canonical
 from approvals.revisions import Revision
 from approvals.rulings import UNPROVEN, Forged, Ruling
@@ -223,9 +224,7 @@ def _votes_fall_short(vote: votes.Ballot) -> NotCleared | None:
         forged = any(not said.holds() for said in approval.decisions.filter(revision=revision.number))
         code = "tampered" if forged else "votes_fall_short"
         return NotCleared(code, f"The votes no longer meet rule {vote.rule['id']}.")
-    if people.unexplained_among(approval.workspace_id, _seats_of(vote.able, vote.yeses)):
-        return UNEXPLAINED
-    return None
+    return UNEXPLAINED if _unexplained(vote, vote.able, vote.yeses) else None
 
 
 def _call(vote: votes.Ballot, ruling: Any, args: bytes) -> NotCleared | None:
@@ -256,15 +255,23 @@ def _short_of(vote: votes.Ballot, opinion: policies.Opinion) -> NotCleared | Non
         return None
     able = policies.eligible(vote.approval.workspace_id, opinion.rule)
     # The rule of today may ask for other seats, whose rights have to be explained as well.
-    if people.unexplained_among(vote.approval.workspace_id, _seats_of(able, vote.yeses)):
+    if _unexplained(vote, able, vote.yeses):
         return UNEXPLAINED
     if vote.filled_under(opinion.rule, able) < len(policies.seats(opinion.rule)):
         return NotCleared("votes_fall_short", f"The votes do not meet rule {opinion.rule_id}, which asks now.")
     return None
 
 
-def _seats_of(able: people.Able, voters: list[Decision]) -> people.Able:
-    return {one.person_id: able[one.person_id] for one in voters if one.person_id in able}
+def _unexplained(vote: votes.Ballot, able: Eligible, given: list[Decision]) -> bool:
+    """Whether one of these votes rests on a right, or on a seat that was lent, of which the ledger does not know."""
+    holders: people.Able = {one.person_id: {} for one in given}
+    lent: list[Absence] = []
+    for one in given:
+        holder = holders.setdefault(votes.holder(one), {})
+        holder |= vote.seats_of(one, able)
+        lent += [each.absence for each in vote.lent_for(one, able)]
+    workspace_id = vote.approval.workspace_id
+    return bool(people.unexplained_among(workspace_id, holders) or deputies.unexplained_among(workspace_id, lent))
 
 
 UNEXPLAINED = NotCleared("tampered", "Somebody who approved has a right that no entry of the ledger gave.")
@@ -290,7 +297,7 @@ def _answer(vote: votes.Ballot) -> Answer | NotCleared:
     for said in reversed(vote.answers):
         agreed = vote.agreeing(said)
         if vote.filled_by(agreed) == vote.needed:
-            if people.unexplained_among(said.workspace_id, _seats_of(vote.able, agreed)):
+            if _unexplained(vote, vote.able, agreed):
                 return NotCleared("tampered", "Somebody who answered has a right that no entry of the ledger gave.")
             return Answer(
                 response=said.clear_response() if said.verdict == "respond" else None,

@@ -51,7 +51,7 @@ MESSAGE_MAX = 4000
 
 def decisions_of(approval: Approval) -> list[Decision]:
     """Every decision on every revision, in the order they were made, with the person."""
-    return list(approval.decisions.select_related("person").order_by("decided_at", "turn"))
+    return list(approval.decisions.select_related("person", "in_place_of").order_by("decided_at", "turn"))
 
 
 # The verb

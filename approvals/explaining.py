@@ -72,7 +72,7 @@ def yours(approval: Approval, person: Person) -> Yours:
     """What this person may do about it, and why not. Raises Forged, UnknownKey, Tampered."""
     vote = votes.ballot(approval, revisions.current_revision(approval))
     may = [verb for verb in VERBS if vote.refusal(person, verb) is None]
-    if person.pk not in vote.able:
+    if person.pk not in vote.may_speak:
         return Yours(may, _without_right(vote, person))
     wanted = [verb for verb in ("approve", "choose", "respond") if verb in vote.rule["allowed_decisions"]]
     refusal = vote.refusal(person, wanted[0] if wanted else "approve")
@@ -81,10 +81,16 @@ def yours(approval: Approval, person: Person) -> Yours:
 
 def everyone(vote: Ballot) -> list[Someone]:
     """All who may decide under the rule today, those whose yes would count first, then by name."""
-    seats, folk = _seat_names(vote), Person.objects.filter(pk__in=set(vote.able)).order_by("name")
-    told = [Someone(each, tuple(sorted(seats[seat] for seat in vote.able[each.pk]))) for each in folk]
+    seats, folk = _seat_names(vote), Person.objects.filter(pk__in=vote.may_speak).order_by("name")
+    told = [Someone(each, _seats_of(vote, each, seats)) for each in folk]
     told = [replace(one, cannot=_cannot(vote, one.person)) for one in told]
     return sorted(told, key=lambda one: bool(one.cannot))
+
+
+def _seats_of(vote: Ballot, person: Person, named: Mapping[str, str]) -> tuple[str, ...]:
+    own = {named[seat] for seat in vote.able.own.get(person.pk, ())}
+    lent = {f"{named[seat]} for {each.absence.person.name}" for each in vote.lent_to(person.pk) for seat in each.seats}
+    return tuple(sorted(own or lent))
 
 
 def _cannot(vote: Ballot, person: Person) -> str:
@@ -94,7 +100,11 @@ def _cannot(vote: Ballot, person: Person) -> str:
         return "answered it already"
     if vote.rule["prevent_self_review"] and person.pk == vote.approval.requester_id:
         return "is the one on whose behalf it is asked"
-    return "made the edit that is to be approved" if person.pk in vote.barred else ""
+    if person.pk in vote.barred:
+        return "made the edit that is to be approved"
+    lent = None if person.pk in vote.able.own else vote.in_place_of(person.pk)
+    spoke = lent and any(votes.holder(one) == lent.lender for one in vote.yeses)
+    return "takes a seat that has given its yes" if spoke else ""
 
 
 def _without_right(vote: Ballot, person: Person) -> str:

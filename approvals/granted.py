@@ -78,7 +78,8 @@ def _take(grant: Grant, sought: Sought, opinion: policies.Opinion, by: str) -> C
     if isinstance(given, NotCleared) or clearance.not_covered(given, sought, sought.args, opinion):
         return None
     rule = opinion.rule or {}
-    own = rule["prevent_self_review"] and sought.requester_id in {vote.person_id for vote in given.vote.yeses}
+    spoke = {key for vote in given.vote.yeses for key in (vote.person_id, vote.in_place_of_id) if key}
+    own = rule["prevent_self_review"] and sought.requester_id in spoke
     if own or not _in_force(grant, given.terms):
         return None
     limits, room = rule["standing"], grants.spent(grant)

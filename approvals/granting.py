@@ -41,7 +41,7 @@ def ask(workspace_id: UUID, seen: Approval, wish: Wish, *, by: Person) -> Approv
         if isinstance(opinion, Refused):
             return opinion
         rule = opinion.rule or {}
-        if by.pk not in policies.eligible(workspace_id, rule):
+        if by.pk not in policies.eligible(workspace_id, rule).own:
             return Refused("not_allowed", f"Only who may decide under rule {rule['id']} may ask for a standing grant.")
         terms = _terms(seen, wish, rule)
         return terms if isinstance(terms, Refused) else _open(seen, terms, opinion, wish, by)

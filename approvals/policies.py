@@ -10,9 +10,10 @@ from uuid import UUID
 
 from django.db import models
 
-from approvals import people, policy_words, rows, schemas
+from approvals import deputies, people, policy_words, rows, schemas
+from approvals.deputies import Eligible
 from approvals.ledger import canonical, entries, keys
-from approvals.people import Able, Person, Team, Workspace
+from approvals.people import Person, Team, Workspace
 from approvals.policy_documents import PolicyFault as PolicyFault
 from approvals.policy_documents import read_document as read_document
 from approvals.policy_documents import seconds as seconds
@@ -199,16 +200,17 @@ def filled(needed: Sequence[str], teams_of: Iterable[Collection[str]]) -> int:
     return sum(place(voter, set()) for voter in range(len(voters)))
 
 
-def eligible(workspace_id: UUID, rule: Mapping[str, Any], *, without: Iterable[UUID] = ()) -> Able:
-    """Who may decide under the rule today, with the seats they may take."""
+def eligible(workspace_id: UUID, rule: Mapping[str, Any]) -> Eligible:
+    """Who may decide under the rule now, with the seats they may take in their own right or in the place of others."""
     able = people.deciders_of(workspace_id, {need["team"] for need in rule["approvals"]})
-    return {key: teams for key, teams in able.items() if key not in set(without)}
+    return deputies.with_deputies(workspace_id, able)
 
 
 def satisfiable(workspace_id: UUID, rule: Mapping[str, Any], *, without: Iterable[UUID] = ()) -> bool:
-    """Whether enough people are left to meet the rule."""
-    needed = seats(rule)
-    return filled(needed, eligible(workspace_id, rule, without=without).values()) == len(needed)
+    """Whether enough people are left to meet the rule. Lent seats add none: a deputy only stands in for another."""
+    needed, barred = seats(rule), set(without)
+    own = people.deciders_of(workspace_id, needed)
+    return filled(needed, [teams for key, teams in own.items() if key not in barred]) == len(needed)
 
 
 def stricter(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:

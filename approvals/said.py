@@ -39,6 +39,8 @@ class Decision(rows.Row):
     approval = models.ForeignKey(Approval, models.PROTECT, related_name="decisions")
     revision = models.PositiveIntegerField()
     person = models.ForeignKey(Person, models.PROTECT, related_name="+")
+    in_place_of = models.ForeignKey(Person, models.PROTECT, null=True, related_name="+")
+    """Whose seat it takes, where the person speaks as a deputy."""
     turn = models.PositiveIntegerField()
     verdict = models.CharField(max_length=8, choices=Verdict.choices)
     digest = models.CharField(max_length=64)
@@ -100,6 +102,7 @@ def _signed(decision: Decision) -> dict[str, Any]:
         "approval": decision.approval_id.hex,
         "person": decision.person_id.hex,
         "decided_at": revisions.instant(decision.decided_at),
+        **({"in_place_of": decision.in_place_of_id.hex} if decision.in_place_of_id else {}),
         **{name: getattr(decision, name) for name in named},
     }
 
@@ -146,7 +149,7 @@ def on_revision(approval: Approval, revision: Revision) -> list[Decision]:
 
 _ON = rows.Ready(
     lambda: (
-        Decision.objects.select_related("person")
+        Decision.objects.select_related("person", "in_place_of")
         .filter(approval_id=rows.Slot("approval"), revision=rows.Slot("revision"))
         .order_by("turn")
     )
@@ -158,12 +161,13 @@ def write(vote: Ballot, attempt: Attempt, verdict: str, *, patch: bytes = b"") -
 
     ``patch`` is what an edit changes, as JSON Patch."""
     approval, revision = vote.approval, vote.revision
-    turn = vote.turns.get(attempt.by.pk, 0) + 1
+    turn, lent = vote.turns.get(attempt.by.pk, 0) + 1, vote.in_place_of(attempt.by.pk)
     decision = Decision(
         workspace_id=approval.workspace_id,
         approval=approval,
         revision=revision.number,
         person=attempt.by,
+        in_place_of=lent.absence.person if lent else None,
         turn=turn,
         verdict=verdict,
         digest=revision.digest,
@@ -193,6 +197,8 @@ def write(vote: Ballot, attempt: Attempt, verdict: str, *, patch: bytes = b"") -
         "revision": revision.number,
     }
     body["message_digest"] = decision.message_digest
+    if lent:
+        body |= {"in_place_of": lent.absence.person.public_id, "absence": lent.absence.public_id}
     body |= {name: said for name in _SOMETIMES if (said := getattr(decision, name))}
     approvals.record(approval, "decision.made", body, by=attempt.by.public_id)
     rows.publish(approval.workspace_id, approval.public_id)

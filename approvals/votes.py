@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
@@ -12,7 +12,8 @@ from uuid import UUID
 
 from approvals import people, policies, returns, revisions, said
 from approvals.approvals import Approval
-from approvals.people import Able, Person
+from approvals.deputies import Eligible, Lent
+from approvals.people import Person
 from approvals.revisions import Revision
 from approvals.rulings import UNPROVEN, Forged
 from approvals.said import Attempt, Decision
@@ -48,6 +49,8 @@ class Standing:
     may_reject: bool = False
     may_retract: bool = False
     editing_approves: bool = False
+    in_place_of: str = ""
+    """Whose seat they would take, where it is not their own."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,7 @@ class Ballot:
     approval: Approval
     revision: Revision
     rule: dict[str, Any]
-    able: Able
+    able: Eligible
     yeses: list[Decision]
     answers: list[Decision] = field(default_factory=list)
     stops: list[Decision] = field(default_factory=list)
@@ -99,22 +102,65 @@ class Ballot:
 
     def filled_by(self, votes: list[Decision]) -> int:
         """How many seats the givers of these votes fill."""
-        return policies.filled(policies.seats(self.rule), [self.able.get(vote.person_id, {}) for vote in votes])
+        return policies.filled(policies.seats(self.rule), [self.seats_of(vote) for vote in one_each(votes)])
+
+    def seats_of(self, vote: Decision, able: Eligible | None = None) -> Mapping[str, str]:
+        """The seats that this vote may fill, by the right of its giver or of the one in whose place it was given."""
+        able = self.able if able is None else able
+        if not vote.in_place_of_id:
+            return able.own.get(vote.person_id, {})
+        return {seat: thing for lent in self.lent_for(vote, able) for seat, thing in lent.seats.items()}
+
+    def lent_for(self, vote: Decision, able: Eligible) -> list[Lent]:
+        """What lets its giver speak in another's place; what was lent anew after the vote does not."""
+        lender = vote.in_place_of_id
+        if not lender or not self._may_lend(lender, vote.person_id):
+            return []
+        return able.lent_by(lender, vote.person_id, vote.decided_at)
+
+    def _may_lend(self, lender: UUID, person: UUID) -> bool:
+        """No seat is lent to the one on whose behalf the agent asks, nor by them, nor by somebody who is barred."""
+        return self.approval.requester_id not in (lender, person) and lender not in self.barred
+
+    def lent_to(self, person: UUID) -> list[Lent]:
+        """The seats that somebody may take here in the place of others."""
+        return [lent for lent in self.able.lent.get(person, ()) if self._may_lend(lent.lender, person)]
+
+    @cached_property
+    def may_speak(self) -> set[UUID]:
+        """Everybody who may decide this, in their own right or in the place of another."""
+        return set(self.able.own) | {person for person in self.able.lent if self.lent_to(person)}
+
+    def in_place_of(self, person: UUID) -> Lent | None:
+        """In whose place somebody speaks: in nobody's, unless only that brings the approval further."""
+        others = one_each(vote for vote in self.yeses if vote.person_id != person)
+        spoken, filled = {holder(vote) for vote in others}, self._filled_with(others, {})
+        lent = self.lent_to(person)
+        free = [each for each in lent if each.lender not in spoken]
+        own = self.able.own.get(person)
+        if not own:
+            return next(iter(free or lent), None)
+        if self._filled_with(others, own) > filled:
+            return None
+        return next((each for each in free if self._filled_with(others, each.seats) > filled), None)
+
+    def _filled_with(self, votes: list[Decision], more: Mapping[str, str]) -> int:
+        return policies.filled(policies.seats(self.rule), [*map(self.seats_of, votes), more])
 
     def agreeing(self, answer: Decision) -> list[Decision]:
         """The answers that say the same as this one: only those count together."""
         return [one for one in self.answers if _answer_of(one) == _answer_of(answer)]
 
-    def filled_under(self, rule: dict[str, Any], able: Able) -> int:
+    def filled_under(self, rule: dict[str, Any], able: Eligible) -> int:
         """How many seats of some rule the same yeses fill, by who may decide under that rule."""
-        sure = [vote for vote in self.yeses if is_sure(vote, rule)]
-        return policies.filled(policies.seats(rule), [able.get(vote.person_id, {}) for vote in sure])
+        sure = one_each(vote for vote in self.yeses if is_sure(vote, rule))
+        return policies.filled(policies.seats(rule), [self.seats_of(vote, able) for vote in sure])
 
     def refusal(self, person: Person, verdict: str) -> Refused | None:
         """Why this person may not give this verdict now; None if they may."""
         if self.approval.status != (Approval.Status.APPROVED if verdict == "stop" else Approval.Status.PENDING):
             return too_late(self.approval)
-        if person.pk not in self.able:
+        if person.pk not in self.may_speak:
             return Refused("not_allowed", f"Only {self.deciders} may decide this.")
         if verdict == "stop":
             return self._no_second_stop()
@@ -148,6 +194,10 @@ class Ballot:
     def _no_second_yes(self, person: Person) -> Refused | None:
         if any(vote.person_id == person.pk for vote in self.yeses):
             return Refused("already_voted", f"You approved revision {self.revision.number} already.")
+        lent = None if person.pk in self.able.own else self.in_place_of(person.pk)
+        if lent and any(holder(vote) == lent.lender for vote in self.yeses):
+            told = f"{lent.absence.person.name} holds the seat that you would take, and it has given its yes."
+            return Refused("seat_taken", told)
         return None
 
 
@@ -196,12 +246,31 @@ def ballot(approval: Approval, revision: Revision) -> Ballot:
             stops.append(decision)
         elif decision.holds() and decision.digest == revision.digest:
             last[decision.person_id] = decision
-    may_count = set(empty.able) - empty.barred
-    given = [vote for vote in last.values() if vote.person_id in may_count and is_sure(vote, rule)]
-    counted = returns.since(approval.workspace_id, given) if given else []
+    may_count = [vote for vote in last.values() if vote.person_id not in empty.barred and empty.seats_of(vote)]
+    given = [vote for vote in may_count if is_sure(vote, rule)]
+    counted = one_each(returns.since(approval.workspace_id, given)) if given else []
     yeses = [vote for vote in counted if vote.verdict == "approve"]
     answers = [vote for vote in counted if vote.verdict in {"respond", "choose"}]
     return replace(empty, yeses=yeses, answers=answers, stops=stops, turns=turns, at=getattr(revision, "read_at", None))
+
+
+def holder(vote: Decision) -> UUID:
+    """Whose seat a vote takes."""
+    return vote.in_place_of_id or vote.person_id
+
+
+def one_each(votes: Iterable[Decision]) -> list[Decision]:
+    """The votes without those of deputies whose lender spoke too, or another deputy before them: together they have one
+    seat."""
+    given = list(votes)
+    spoken = {vote.person_id for vote in given if not vote.in_place_of_id}
+    counted = []
+    for vote in given:
+        if vote.in_place_of_id and vote.in_place_of_id in spoken:
+            continue
+        spoken.add(holder(vote))
+        counted.append(vote)
+    return counted
 
 
 def is_sure(said: Decision, rule: Mapping[str, Any]) -> bool:
@@ -222,7 +291,7 @@ def standing(approval: Approval, person: Person) -> Standing:
     refusal = vote.refusal(person, _main_verdict(vote.rule))
     counted = [*vote.yeses, *vote.answers]
     voted = {one.person_id for one in counted}
-    others = Person.objects.filter(pk__in=set(vote.able) - vote.barred - voted - {person.pk}).order_by("name")
+    others = Person.objects.filter(pk__in=vote.may_speak - vote.barred - voted - {person.pk}).order_by("name")
     return Standing(
         may=refusal is None,
         reason=refusal.message if refusal else "",
@@ -238,6 +307,7 @@ def standing(approval: Approval, person: Person) -> Standing:
         may_reject=vote.refusal(person, "reject") is None,
         may_retract=vote.refusal(person, "retract") is None,
         editing_approves=vote.rule["editor_may_approve"],
+        in_place_of=lent.absence.person.name if (lent := vote.in_place_of(person.pk)) else "",
     )
 
 

@@ -16,6 +16,7 @@ from django.conf import settings
 from django.db import models
 
 Purpose = Literal[
+    "absence",
     "anchor",
     "approval",
     "attempt",

@@ -248,6 +248,13 @@ class Asked:
             return ""
         return "You" if person.pk == self.reader.pk else person.first_name
 
+    def giver(self, said: Decision) -> str:
+        """Who said it, and in whose place."""
+        name, lender = self.name(said.person), said.in_place_of
+        if lender is None:
+            return name
+        return f"{name} for {'you' if lender.pk == self.reader.pk else lender.name}"
+
     # What the agent said
 
     @cached_property

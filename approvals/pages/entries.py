@@ -11,17 +11,18 @@ from uuid import UUID
 from django.db.models import F
 from django.urls import reverse
 
-from approvals import masking, people, returns, rows
+from approvals import deputies, masking, people, returns, rows
 from approvals.approvals import Approval
 from approvals.channels import kinds, outcomes
 from approvals.channels.card import Card
 from approvals.clearance import would_have_gone
 from approvals.decisions import Decision
+from approvals.deputies import Eligible
 from approvals.pages.cards import card_in
 from approvals.people import Team, Workspace
 from approvals.revisions import Revision
 from approvals.rulings import UNPROVEN
-from approvals.votes import Ballot
+from approvals.votes import Ballot, one_each
 
 RISKS = {"high": "High", "medium": "Medium", "low": "Low"}
 STATES = {
@@ -140,14 +141,15 @@ def entries(workspace: Workspace, found: Iterable[Approval]) -> list[Entry]:
     listed = list(found)
     now = rows.now()
     voted_on, given = _revisions(listed), _yes(workspace, listed)
-    able = people.deciders_of(workspace.pk, {slug for approval in listed for slug in approval.teams})
+    held = people.deciders_of(workspace.pk, {slug for approval in listed for slug in approval.teams})
+    able = deputies.with_deputies(workspace.pk, held)
     teams = dict(Team.objects.filter(workspace=workspace).values_list("slug", "name"))
     masking.note(workspace.pk, listed)
     ballots = [_ballot(one, voted_on[one.pk], able, given[one.pk]) for one in listed]
     return [_entry(workspace, ballot, teams, now) for ballot in ballots]
 
 
-def _ballot(approval: Approval, revision: Revision, able: people.Able, given: Iterable[Decision]) -> Ballot:
+def _ballot(approval: Approval, revision: Revision, able: Eligible, given: Iterable[Decision]) -> Ballot:
     yeses = [one for one in given if one.verdict == Decision.Verdict.APPROVE]
     answers = [one for one in given if one.verdict != Decision.Verdict.APPROVE]
     return Ballot(approval, revision, approval.rule, able, yeses, answers)
@@ -155,7 +157,7 @@ def _ballot(approval: Approval, revision: Revision, able: people.Able, given: It
 
 def _entry(workspace: Workspace, ballot: Ballot, teams: Mapping[str, str], now: datetime) -> Entry:
     approval, editor = ballot.approval, ballot.revision.editor
-    counted = [vote for vote in ballot.yeses if vote.person_id not in ballot.barred]
+    counted = one_each(vote for vote in ballot.yeses if vote.person_id not in ballot.barred and ballot.seats_of(vote))
     said = [vote for vote in ballot.answers if vote.person_id not in ballot.barred]
     return Entry(
         approval=approval,

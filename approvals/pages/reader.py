@@ -9,7 +9,7 @@ from uuid import UUID
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from approvals import expiry, people, returns, rows
+from approvals import deputies, expiry, people, returns, rows
 from approvals.approvals import ENDED, Approval
 from approvals.decisions import Decision
 from approvals.ledger.about import Broken
@@ -23,6 +23,7 @@ class Reader:
     def __init__(self, workspace: Workspace, person: Person) -> None:
         self.workspace, self.person = workspace, person
         self.teams = sorted(people.seats_of(person, workspace.pk))
+        self.lent = deputies.lent_seats(workspace.pk, person)
         self.now = rows.now()
 
     def tab(self, key: str) -> QuerySet[Approval]:
@@ -51,11 +52,16 @@ class Reader:
         return {key: told[key.replace("-", "_")] for key in conditions}
 
     def _mine(self) -> Q:
-        if not self.teams:
-            return Q(pk__in=[])
         own = Q(requester=self.person, rule__prevent_self_review=True)
-        edited = Revision.objects.filter(approval=OuterRef("pk"), number=OuterRef("revision"), editor=self.person)
-        return Q(teams__overlap=self.teams) & ~own & ~(Q(rule__editor_may_approve=False) & Q(Exists(edited)))
+        held = Q(teams__overlap=self.teams) & ~own if self.teams else Q(pk__in=[])
+        for lender, seats in self.lent.items():
+            theirs = Q(requester__in=[self.person.pk, lender]) | self._barred_editor(lender)
+            held |= Q(teams__overlap=sorted(seats)) & ~theirs if seats else Q(pk__in=[])
+        return held & ~self._barred_editor(self.person.pk)
+
+    def _barred_editor(self, person: UUID) -> Q:
+        edited = Revision.objects.filter(approval=OuterRef("pk"), number=OuterRef("revision"), editor=person)
+        return Q(rule__editor_may_approve=False) & Q(Exists(edited))
 
     @cached_property
     def _voted(self) -> list[UUID]:

@@ -101,9 +101,7 @@ def _own_yes(edit: Decision, later: Sequence[Decision]) -> Decision | None:
 
 def _edited(asked: Told, decision: Decision, *, approved: bool) -> Item:
     changed = asked.changed_fields(decision.revision + 1)
-    text = format_html(
-        "<b>{}</b> changed {}{}", asked.name(decision.person), changed, " and approved" if approved else ""
-    )
+    text = format_html("<b>{}</b> changed {}{}", asked.giver(decision), changed, " and approved" if approved else "")
     return _item(decision, text)
 
 
@@ -116,23 +114,23 @@ def _voided(edit: Decision, earlier: Sequence[Decision]) -> Iterator[Item]:
 
 def _voted(asked: Told, decision: Decision) -> Item:
     if decision.verdict == Decision.Verdict.REJECT:
-        told = format_html("<b>{}</b> {}", asked.name(decision.person), asked.words.rejected)
+        told = format_html("<b>{}</b> {}", asked.giver(decision), asked.words.rejected)
         return _item(decision, told, tone="bad")
     if decision.verdict == Decision.Verdict.RESPOND:
-        return _item(decision, format_html("<b>{}</b> answered", asked.name(decision.person)))
+        return _item(decision, format_html("<b>{}</b> answered", asked.giver(decision)))
     if decision.verdict == Decision.Verdict.CHOOSE:
         chose = kinds.option(decision.choice).told
-        return _item(decision, format_html("<b>{}</b> {}", asked.name(decision.person), chose))
+        return _item(decision, format_html("<b>{}</b> {}", asked.giver(decision), chose))
     if decision.verdict == Decision.Verdict.STOP:
-        told = format_html("<b>{}</b> stopped it before it was sent", asked.name(decision.person))
+        told = format_html("<b>{}</b> stopped it before it was sent", asked.giver(decision))
         return _item(decision, told, tone="bad")
     if decision.verdict == Decision.Verdict.RETRACT:
         told = format_html("<b>{}</b> took the vote back", asked.name(decision.person))
         return _item(decision, told, tone="void")
     if not asked.is_call:
-        return _item(decision, format_html("<b>{}</b> {}", asked.name(decision.person), asked.words.approved))
+        return _item(decision, format_html("<b>{}</b> {}", asked.giver(decision), asked.words.approved))
     what = asked.card_at(decision.revision).measure or f"revision {decision.revision}"
-    return _item(decision, format_html("<b>{}</b> approved {}", asked.name(decision.person), what))
+    return _item(decision, format_html("<b>{}</b> approved {}", asked.giver(decision), what))
 
 
 def _item(decision: Decision, text: Text, *, tone: str = "") -> Item:

@@ -297,7 +297,7 @@ class Told(Asked):
         person = decision.person
         return {
             "person": person,
-            "name": self.name(person),
+            "name": self.giver(decision),
             "initials": person.initials,
             "did": did,
             "when": decision.decided_at,

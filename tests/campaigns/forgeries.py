@@ -11,9 +11,10 @@ from typing import Any, Final
 
 from django.test import RequestFactory
 
-from approvals import granting, grants, people, policies, rows
+from approvals import absences, granting, grants, people, policies, rows
 from approvals.approvals import Approval
 from approvals.decisions import Decision, decide
+from approvals.deputies import Absence
 from approvals.grants import Grant
 from approvals.ledger import anchors, canonical, entries, keys
 from approvals.people import Team
@@ -264,6 +265,34 @@ def forged_right(field: Field) -> None:
         dana=field.dana.pk,
         **key,
     )
+    field.approve(field.mallory)
+
+
+@kind("a seat is lent past Placet", held=True)
+def forged_absence(field: Field) -> None:
+    people.join(field.mallory, field.workspace, by="system")
+    field.sql(
+        "INSERT INTO approvals_absence (id, workspace_id, kind, person_id, deputy_id, teams, starts_at, ends_at, mac)"
+        " VALUES (%(row)s, %(workspace)s, 'delegation', %(dana)s, %(mallory)s, '[]', now() - interval '1 hour',"
+        " now() + interval '1 hour', %(mac)s)",
+        row=rows.uuid7(),
+        dana=field.dana.pk,
+        mallory=field.mallory.pk,
+        mac=keys.current().to_bytes(2, "big") + secrets.token_bytes(32),
+    )
+    field.approve(field.mallory)
+
+
+@kind("a lent seat that was taken back is put back", held=True)
+def absence_put_back(field: Field) -> None:
+    people.join(field.mallory, field.workspace, by="system")
+    until = rows.now() + timedelta(hours=1)
+    lent = absences.announce(
+        field.workspace, field.dana, kind="delegation", deputy=field.mallory, ends_at=until, by=field.dana
+    )
+    assert isinstance(lent, Absence)
+    absences.end(lent, field.workspace, by=field.dana)
+    field.sql("UPDATE approvals_absence SET ended_at = NULL WHERE workspace_id = %(workspace)s")
     field.approve(field.mallory)
 
 

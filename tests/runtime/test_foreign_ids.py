@@ -11,6 +11,7 @@ import time
 from argparse import Action, ArgumentParser, _SubParsersAction
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 from io import StringIO
 from itertools import product
 from typing import Any
@@ -21,8 +22,9 @@ from django.core.management import CommandError, call_command, get_commands, loa
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
-from approvals import assurance, granting, identities, people, policies, rows
+from approvals import absences, assurance, granting, identities, people, policies, rows
 from approvals.approvals import Approval
+from approvals.deputies import Absence
 from approvals.grants import Grant
 from approvals.providers import Claims
 from approvals.rows import isolation
@@ -43,6 +45,7 @@ PREFIXES = {
     "credential": "crd",
     "identity": "idn",
     "grant": "grt",
+    "absence": "abs",
 }
 PLAIN = {"number": 1, "rest": "nothing", "short": "nowhere"}
 """Arguments of routes that name no row by themselves."""
@@ -94,6 +97,11 @@ def stranger(desk: Desk, committed_db: str) -> Iterator[Stranger]:
     cast, page = desk.cast, Client(enforce_csrf_checks=False)
     foreign["pk"] = Authenticator.objects.create(user=cast.dana, type="webauthn", data={"name": "Key"}).pk
     identities.link(cast.dana, Claims("https://id.example", "dana"))
+    away = absences.announce(
+        cast.northwind, cast.dana, kind="out_of_office", ends_at=rows.now() + timedelta(days=1), by=None
+    )
+    assert isinstance(away, Absence)
+    foreign["absence"] = away.public_id
     foreign["identity"] = identities.of_person(cast.dana)[0].public_id
     for right in ("administer", "audit"):
         people.grant(cast.oskar, right, cast.halden, by="system")
@@ -237,7 +245,8 @@ def test_a_task_with_a_foreign_id_does_nothing(name: str, stranger: Stranger) ->
 
 # Commands
 
-FOREIGN = {"run": "run_id", "credential": "credential", "approval": "approval_id", "grant": "grant"}
+FOREIGN = {"run": "run_id", "credential": "credential", "approval": "approval_id"}
+FOREIGN |= {"grant": "grant", "absence": "absence"}
 """Arguments of commands that name a row by its id."""
 NAMED = {"agent": "scripted", "thing": "team:finance", "chain": "run_id"}
 """Arguments that name a row of one workspace by a name."""
@@ -249,10 +258,12 @@ ABOUT_NO_ROW = {
     "by",
     "cases",
     "days",
+    "deputy",
     "effect",
     "email",
     "file",
     "help",
+    "here",
     "json",
     "keep",
     "label",
@@ -272,11 +283,13 @@ ABOUT_NO_ROW = {
     "roles",
     "set_passwords",
     "show",
+    "start",
     "state",
     "sum",
     "team",
     "title",
     "tool",
+    "until",
     "url",
     "uses",
     "verb",
@@ -346,7 +359,12 @@ def _refusal(words: tuple[str, ...], takes: dict[str, Any], ids: dict[str, Any],
             given += ["--chain", values[name]]
     with pytest.raises(CommandError) as refused:
         call_command(words[0], *words[1:], *given, *more, stdout=StringIO(), stderr=StringIO())
-    return str(refused.value).replace(str(ids["run_id"]), "RUN").replace(str(ids["credential"]), "CREDENTIAL")
+    return (
+        str(refused.value)
+        .replace(str(ids["run_id"]), "RUN")
+        .replace(str(ids["credential"]), "CREDENTIAL")
+        .replace(str(ids["absence"]), "ABSENCE")
+    )
 
 
 def test_a_credential_list_is_of_one_workspace(stranger: Stranger) -> None:

@@ -116,7 +116,7 @@ def _person(email: str | None) -> Person | None:
 
 
 def _may_end(person: Person, workspace: Workspace, grant: Grant) -> bool:
-    return person.pk in policies.eligible(workspace.pk, grant.approval.rule) or people.may(
+    return person.pk in policies.eligible(workspace.pk, grant.approval.rule).own or people.may(
         person, "administer", workspace
     )
 
