@@ -119,7 +119,8 @@ def _scope(request: Any, slug: str) -> tuple[Workspace, Any] | None:
     return (workspace, Approval.objects.filter(workspace=workspace, agent=caller.name)) if workspace else None
 
 
-def _found(request: Any, slug: str, approval_id: str) -> Approval | None:
+def found(request: Any, slug: str, approval_id: str) -> Approval | None:
+    """The approval of this id, if the caller may read it."""
     scope, key = _scope(request, slug), rows.parse_id(Approval.PREFIX, approval_id)
     return scope[1].select_related("requester", "decided_by").filter(pk=key).first() if scope and key else None
 
@@ -170,7 +171,7 @@ def read_approval(request: HttpRequest, slug: str, approval_id: str) -> Any:
 
     A secret stands as `{"$kept": pointer}`; put the same in an edited action to keep it.
     """
-    approval = _found(request, slug, approval_id)
+    approval = found(request, slug, approval_id)
     if approval is None:
         return Status(404, NOWHERE)
     return _told(request, approval)
@@ -237,7 +238,7 @@ def decide_approval(request: Any, slug: str, approval_id: str, payload: Decision
     An edit opens a new revision, and is its editor's yes where the rule says so. The same verdict sent again changes
     nothing and is answered like the first time.
     """
-    approval = _found(request, slug, approval_id)
+    approval = found(request, slug, approval_id)
     if approval is None:
         return Status(404, NOWHERE)
     edited = _edited(approval, payload)

@@ -12,6 +12,7 @@ from approvals import (
     answers,
     approvals,
     asked,
+    comments,
     edits,
     expiry,
     floods,
@@ -42,8 +43,6 @@ from approvals.votes import Standing as Standing
 from approvals.votes import standing as standing
 
 DIGEST = re.compile("[0-9a-f]{64}")
-MESSAGE_MAX = 4000
-"""The longest comment, in characters."""
 
 
 # Questions
@@ -175,11 +174,7 @@ def _check_kind(vote: Ballot) -> None:
 def _badly_put(revision: Revision, attempt: Attempt) -> Refused | None:
     if attempt.digest != revision.digest:
         return Refused("wrong_digest", "What you saw is not what would run; read it again.", pointer="/digest")
-    if len(attempt.message) > MESSAGE_MAX:
-        return Refused("message_too_long", f"A comment has at most {MESSAGE_MAX} characters.", pointer="/message")
-    if "\x00" in attempt.message or any("\ud800" <= char <= "\udfff" for char in attempt.message):
-        return Refused("message_not_text", "A comment cannot hold U+0000 or half a surrogate pair.", pointer="/message")
-    return None
+    return comments.unfit(attempt.message)
 
 
 def _reject(vote: Ballot, attempt: Attempt) -> Decided:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from approvals.approvals import Approval
+from approvals.comments import Comment
 from approvals.rulings import Ruling
 from approvals.said import Decision
 
@@ -14,11 +15,12 @@ class StillOpen(Exception):
 
 
 def erase(workspace_id: UUID, chain: str) -> None:
-    """Empty every sealed column of a chain's approvals, rulings and decisions, in an open transaction. Their digests,
-    codes and ledger entries stay. Raises StillOpen."""
+    """Empty every sealed column of a chain's approvals, rulings, decisions and comments, in an open transaction. Their
+    digests, codes and ledger entries stay. Raises StillOpen."""
     mine = Approval.objects.filter(workspace_id=workspace_id, chain=chain)
     if mine.select_for_update().filter(status="pending").exists():
         raise StillOpen(f"{chain} still asks people: cancel it first.")
     Decision.objects.filter(approval__in=mine).update(message=b"", response=b"", patch=b"")
+    Comment.objects.filter(approval__in=mine).update(text=b"")
     Ruling.objects.filter(workspace_id=workspace_id, chain=chain).update(args=b"")
     mine.update(context=b"", outcome_note="")

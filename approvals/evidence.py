@@ -11,6 +11,7 @@ from django.db.models import QuerySet
 
 from approvals import rows
 from approvals.approvals import Approval
+from approvals.comments import Comment
 from approvals.decisions import Decision
 from approvals.edits import patch
 from approvals.ledger import canonical, entries, keys
@@ -34,6 +35,8 @@ def unproven(workspace_id: UUID) -> Iterator[str]:
     yield from _unsigned(Decision.objects.filter(workspace_id=workspace_id), Decision.holds)
     yield from _decisions(workspace_id, told)
     yield from _edits(workspace_id)
+    yield from _unsigned(Comment.objects.filter(workspace_id=workspace_id), Comment.holds)
+    yield from _comments(workspace_id, told)
     yield from _unsigned(Approval.objects.filter(workspace_id=workspace_id), Approval.holds)
     yield from _ends(workspace_id, told)
     yield from _names(workspace_id)
@@ -41,18 +44,19 @@ def unproven(workspace_id: UUID) -> Iterator[str]:
 
 @dataclass
 class _Told:
-    """What the ledger says: the approvals that were opened, how each ended and by whom, what became of their calls, and
-    who gave which decision."""
+    """What the ledger says: the approvals that were opened, how each ended and by whom, what became of their calls,
+    who gave which decision, and the comments."""
 
     opened: set[str] = field(default_factory=set)
     ended: dict[str, tuple[str, str]] = field(default_factory=dict)
     became: dict[str, dict[str, Any]] = field(default_factory=dict)
     decided: set[tuple[str, int, str, int]] = field(default_factory=set)
+    said: set[str] = field(default_factory=set)
 
 
 def _told(workspace_id: UUID) -> _Told:
     told = _Told()
-    kinds = {"approval.opened", "decision.made", "outcome.reported", *_ENDS}
+    kinds = {"approval.opened", "decision.made", "comment.made", "outcome.reported", *_ENDS}
     found = Entry.objects.filter(workspace_id=workspace_id, kind__in=kinds).order_by("chain_id", "seq")
     for body in found.values_list("body", flat=True).iterator(_AT_ONCE):
         entry: dict[str, Any] = canonical.parse(bytes(body))
@@ -60,6 +64,8 @@ def _told(workspace_id: UUID) -> _Told:
             told.opened.add(entry["approval"])
         elif entry["kind"] == "decision.made":
             told.decided.add((entry["approval"], entry["revision"], entry["by"], entry["turn"]))
+        elif entry["kind"] == "comment.made":
+            told.said.add(entry["comment"])
         elif entry["kind"] == "outcome.reported":
             told.became[entry.get("approval", "")] = entry
         else:
@@ -90,8 +96,7 @@ def _name(row: Any) -> str:
         return f"version {row.version} of the policy"
     if isinstance(row, Approval):
         return row.public_id
-    kind = "ruling" if isinstance(row, Ruling) else "decision"
-    return f"{kind} {row.public_id}"
+    return f"{type(row).__name__.lower()} {row.public_id}"
 
 
 def _revisions(workspace_id: UUID) -> Iterator[str]:
@@ -138,6 +143,13 @@ def _leads_on(decision: Decision) -> bool:
         return False
     edited = patch.applied(patch.parse(decision.clear_patch()), canonical.parse(texts[0]))
     return canonical.encode(edited) == texts[1]
+
+
+def _comments(workspace_id: UUID, told: _Told) -> Iterator[str]:
+    found = Comment.objects.filter(workspace_id=workspace_id).only("pk")
+    here = {comment.public_id for comment in found.iterator(_AT_ONCE)}
+    yield from (f"comment {name} is gone." for name in sorted(told.said - here))
+    yield from (f"no entry made comment {name}." for name in sorted(here - told.said))
 
 
 def _ends(workspace_id: UUID, told: _Told) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """The index of this app's tables; each is written in the file of its noun."""
 
 from approvals.approvals import Approval as Approval
+from approvals.comments import Comment as Comment
 from approvals.deputies import Absence as Absence
 from approvals.grants import Grant as Grant
 from approvals.grants import GrantUse as GrantUse

@@ -24,6 +24,7 @@ Purpose = Literal[
     "call",
     "check",
     "checkpoint",
+    "comment",
     "commitment",
     "credential",
     "decision",

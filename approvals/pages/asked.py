@@ -8,10 +8,11 @@ from typing import Any
 
 from django.urls import NoReverseMatch, reverse
 
-from approvals import pins, revisions, rows, turns
+from approvals import comments, pins, revisions, rows, turns
 from approvals.approvals import Approval, context_of
 from approvals.channels.card import Card
 from approvals.clearance import NotCleared, clearance, would_have_gone
+from approvals.comments import Comment
 from approvals.decisions import Decision, decisions_of
 from approvals.edits.difference import Change, difference
 from approvals.edits.table import Argument, masked_count, table
@@ -174,7 +175,7 @@ class Asked:
     @property
     def version(self) -> str:
         """Changes with everything that an open page shows and somebody else may change."""
-        return f"{self.approval.revision}.{len(self.decisions)}.{self.state}"
+        return f"{self.approval.revision}.{len(self.decisions) + len(self.comments)}.{self.state}"
 
     @cached_property
     def standing(self) -> Standing:
@@ -183,6 +184,10 @@ class Asked:
     @cached_property
     def decisions(self) -> list[Decision]:
         return decisions_of(self.approval)
+
+    @cached_property
+    def comments(self) -> list[Comment]:
+        return comments.of(self.approval)
 
     @property
     def filled(self) -> int:

@@ -196,11 +196,12 @@ def page(
     status: int = 200,
     form: Response | None = None,
     choice: str = "",
+    remark: str = "",
 ) -> HttpResponse:
     """The whole page, or the word that what it shows was tampered with."""
     asked = Told(request.workspace, approval, request.user, since=since or _since(request))
     form = form or response.form_of(approval.response_schema, _label(approval))
-    context = {**_context(request, asked), "notice": notice, "comment": comment, "answer": form}
+    context = {**_context(request, asked), "notice": notice, "comment": comment, "answer": form, "remark": remark}
     context["chosen"] = request.POST.get("choice", choice)
     try:
         return render(request, "review/page.html", context, status=status)

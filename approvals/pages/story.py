@@ -12,6 +12,7 @@ from django.utils.safestring import SafeString
 
 from approvals import turns
 from approvals.channels import kinds
+from approvals.comments import Comment
 from approvals.decisions import Decision, decisions_of, message_of
 from approvals.ledger.sealing import Tampered
 from approvals.pages import known
@@ -42,7 +43,25 @@ def story(asked: Told) -> list[Item]:
     """The whole story, the open question last."""
     opened = asked.approval.created_at
     before = [*_sent(asked), *_renewed(asked)]
-    return [*before, Item(_proposed(asked), opened), Item(_ruled(asked), opened), *_decided(asked), *_ended(asked)]
+    told = [*before, Item(_proposed(asked), opened), Item(_ruled(asked), opened), *_decided(asked), *_ended(asked)]
+    return _with_comments(told, asked)
+
+
+def _with_comments(told: list[Item], asked: Told) -> list[Item]:
+    """Each comment before the first line that is later; what is told without a time stays last."""
+    for comment in asked.comments:
+        later = (at for at, item in enumerate(told) if at > 1 and (item.when is None or item.when > comment.said_at))
+        text = format_html("<b>{}</b> said", asked.name(comment.person))
+        line = Item(text, comment.said_at, comment.person.initials, _words(comment))
+        told.insert(next(later, len(told)), line)
+    return told
+
+
+def _words(comment: Comment) -> Text:
+    try:
+        return format_html("“{}”", marked(comment.clear_text()))
+    except Tampered:
+        return "The comment is not the one that was written."
 
 
 def _sent(asked: Told) -> Iterator[Item]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from approvals.pages import account, edit, history, inbox, live, provider, review
+from approvals.pages import account, edit, history, inbox, live, provider, remarks, review
 
 urlpatterns = [
     path("", inbox.home, name="home"),
@@ -21,6 +21,7 @@ urlpatterns = [
     path("w/<slug:slug>/", inbox.inbox, name="inbox"),
     path("w/<slug:slug>/approvals/<str:approval_id>", review.review, name="review"),
     path("w/<slug:slug>/approvals/<str:approval_id>/decision", review.decision, name="decision"),
+    path("w/<slug:slug>/approvals/<str:approval_id>/comments", remarks.comment, name="comment"),
     path("w/<slug:slug>/approvals/<str:approval_id>/edit", edit.edit, name="edit"),
     path("w/<slug:slug>/history", history.history, name="history"),
     path("w/<slug:slug>/live", live.live, name="live"),

@@ -30,6 +30,7 @@ api: Final = NinjaAPI(
 errors.install(api)
 api.add_router("", "runtime.api.runs.router")
 api.add_router("", "approvals.api.router")
+api.add_router("", "approvals.api_comments.router")
 
 
 def nothing_here(request: HttpRequest, rest: str = "") -> HttpResponse:

@@ -117,7 +117,7 @@ def test_it_needs_no_sign_in_of_a_moment_ago(cast: Cast) -> None:
 
 @pytest.mark.committed
 def test_a_taking_back_that_is_removed_lets_nothing_run(cast: Cast, tamper: Tamper) -> None:
-    """SC-6: the older yes would count again; the ledger knows better."""
+    """The older yes would count again; the ledger knows better."""
     approval = half_way(cast)
     say(approval, cast.dana, "retract")
     tamper("DELETE FROM approvals_decision WHERE verdict = 'retract'")
@@ -139,7 +139,7 @@ def test_a_taking_back_that_is_removed_lets_nothing_run(cast: Cast, tamper: Tamp
     ids=["deleted", "edited", "hidden"],
 )
 def test_its_entry_cannot_be_removed_beside_it(cast: Cast, tamper: Tamper, statement: str) -> None:
-    """AU-2, SC-6: what the chain's head was made of holds every entry before it."""
+    """AU-2: what the chain's head was made of holds every entry before it."""
     approval = half_way(cast)
     say(approval, cast.dana, "retract")
     say(approval, cast.priya, "approve")
