@@ -207,7 +207,7 @@ def _summary(workspace: Workspace, entry: Entry, revision: Revision) -> dict[str
         **{name: getattr(approval, name) for name in same},
         "title": entry.card.title,
         "tool_call_id": approval.subject.partition(":")[0] if approval.subject.startswith("call_") else "",
-        "run_id": approval.chain,
+        "run_id": "" if approval.kind == "change" else approval.chain,
         "requested_by": who(approval.requester),
         "action_request": _action(approval, revision),
         "action_digest": revision.digest,

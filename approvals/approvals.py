@@ -44,6 +44,7 @@ class Approval(rows.Row):
         BUDGET = "budget"
         OUTCOME = "outcome"
         GRANT = "grant"
+        CHANGE = "change"
 
     class Status(models.TextChoices):
         PENDING = "pending"
@@ -114,7 +115,7 @@ class Approval(rows.Row):
                 name="approval_status_is_known",
             ),
             models.CheckConstraint(
-                condition=models.Q(kind__in=["call", "breakpoint", "question", "budget", "outcome", "grant"]),
+                condition=models.Q(kind__in=["call", "breakpoint", "question", "budget", "outcome", "grant", "change"]),
                 name="approval_kind_is_known",
             ),
         ]

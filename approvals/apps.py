@@ -14,6 +14,7 @@ class ApprovalsConfig(AppConfig):
     def ready(self) -> None:
         from approvals import (
             absences,
+            changes,
             departures,
             deputies,
             evidence,
@@ -30,6 +31,7 @@ class ApprovalsConfig(AppConfig):
         verify.CHECKS += [deputies.unexplained, grants.unproven, anchors.differences]
         post_migrate.connect(_grant, sender=self, dispatch_uid="approvals.grant")
         self.roles, self.workspaces, self.absences, self.departures = roles, workspaces, absences, departures
+        self.changes = changes
 
 
 def _grant(sender: ApprovalsConfig, using: str, **_: Any) -> None:

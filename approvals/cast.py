@@ -10,6 +10,7 @@ from django.db import IntegrityError, transaction
 from approvals import people, policy_documents, rows, schemas, workspaces
 from approvals.ledger import entries, sealing
 from approvals.people import Person, Team, Workspace
+from approvals.policies import NeedsApproval
 
 STEPS = 5_000_000
 """What reading a cast may cost, in steps of validation: a file of whoever runs Placet may name thousands of people."""
@@ -90,8 +91,11 @@ def load(cast: Mapping[str, Any], *, passwords: Mapping[str, str], set_passwords
     folk = {email: enrol(email, who["name"], passwords.get(email), set_passwords) for email, who in known.items()}
     for wanted in cast["workspaces"]:
         workspace = found(wanted["slug"], wanted["name"], by=by)
-        with rows.within(workspace):
-            _furnish(workspace, wanted, folk, by)
+        try:
+            with rows.within(workspace):
+                _furnish(workspace, wanted, folk, by)
+        except NeedsApproval as asks:
+            raise CastFault(f"{wanted['slug']}: {asks} Ask for each with `people grant`.") from asks
 
 
 def enrol(email: str, name: str, password: str | None, set_password: bool) -> Person:

@@ -28,6 +28,8 @@ from approvals.approvals import Approval
 from approvals.asked import Asked as Asked
 from approvals.asked import Held as Held
 from approvals.asked import ask as ask
+from approvals.changes import Change as Change
+from approvals.changes import held as propose
 from approvals.clearance import REHEARSED as REHEARSED
 from approvals.clearance import Answer as Answer
 from approvals.clearance import Cleared as Cleared
@@ -44,6 +46,8 @@ from approvals.pins import Pin as Pin
 from approvals.pins import of as pin_of
 from approvals.pins import pin as pin
 from approvals.pins import value_at as value_at
+from approvals.policies import NeedsApproval as NeedsApproval
+from approvals.policies import changing as changing
 from approvals.resolutions import Resolution as Resolution
 from approvals.rulings import Ruling
 from approvals.schemas import Admission as Admission
@@ -56,11 +60,13 @@ __all__ = [
     "Admission",
     "Answer",
     "Asked",
+    "Change",
     "Cleared",
     "Held",
     "Inadmissible",
     "Judgement",
     "Lapsed",
+    "NeedsApproval",
     "NotCleared",
     "Pin",
     "Proposal",
@@ -70,6 +76,7 @@ __all__ = [
     "admit",
     "answer",
     "ask",
+    "changing",
     "clearance",
     "covered",
     "erase",
@@ -84,6 +91,7 @@ __all__ = [
     "person_named",
     "pin",
     "pin_of",
+    "propose",
     "refuse",
     "report",
     "resolution",

@@ -12,7 +12,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import IntegrityError, models, transaction
 
-from approvals import identities, letters, people, rows, tokens, workspaces
+from approvals import identities, letters, people, policies, rows, tokens, workspaces
 from approvals.ledger import canonical, entries, followed, keys
 from approvals.ledger.about import Broken
 from approvals.people import Person, Team, Workspace
@@ -165,10 +165,23 @@ def invite(
         known = set(Team.objects.filter(workspace=workspace, slug__in=teams).values_list("slug", flat=True))
         if unknown := sorted(set(teams) - known):
             return Refused("unknown_team", f"The workspace has no team {unknown[0]}.", pointer="/teams")
+        if refused := _guarded(workspace, teams):
+            return refused
         if Person.objects.filter(email=email, memberships__workspace=workspace).exists():
             return Refused("member_already", "Somebody with this address is a member already.", pointer="/email")
         withdraw_all(email, workspace, by.public_id if by else "system")
         return _made(workspace, email, sorted(known), by)
+
+
+def _guarded(workspace: Workspace, teams: Sequence[str]) -> Refused | None:
+    """Whether the policy wants people to approve who decides for one of these teams: no invitation gets past that."""
+    for team in Team.objects.filter(workspace=workspace, slug__in=teams).order_by("slug"):
+        if policies.changing(workspace.pk, "team", {"team": team.slug, "name": team.name, "people": []}):
+            told = (
+                f"Who decides for {team.name} has to be approved: invite without the team, and ask for it afterwards."
+            )
+            return Refused("needs_approval", told, pointer="/teams")
+    return None
 
 
 def _made(workspace: Workspace, email: str, teams: list[str], by: Person | None) -> tuple[Invitation, str]:
@@ -201,8 +214,11 @@ def accept(welcome: Welcome, person: Person) -> Refused | None:
     """Let a person in who proved to be the one with this address; what was promised is given, once."""
     if person.email != welcome.invitation.email or not person.is_active:
         return Refused("not_yours", "This invitation is for somebody else.")
-    with rows.within(welcome.workspace):
-        return _accept(welcome, person)
+    try:
+        with rows.within(welcome.workspace):
+            return _accept(welcome, person)
+    except policies.NeedsApproval:
+        return Refused("no_longer", "Who decides for its teams has to be approved by now: ask for another invitation.")
 
 
 def accept_as_new(

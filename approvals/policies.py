@@ -175,6 +175,31 @@ def _listed(names: Sequence[str]) -> str:
     return " or ".join(names)
 
 
+# Whether a change has to be approved
+
+
+class NeedsApproval(Exception):
+    """The policy wants people to approve such a change first. ``opinion`` is the rule that says so, or, where its
+    verdict is deny, why nobody could be asked."""
+
+    def __init__(self, what: str, opinion: Opinion) -> None:
+        super().__init__(f"A change of this {what} has to be approved by people: rule {opinion.rule_id} says so.")
+        self.what, self.opinion = what, opinion
+
+
+def changing(workspace_id: UUID, what: str, document: Any) -> Opinion | None:
+    """The rule that wants a change to this document approved; ``what`` is policy, team or tool. None where no rule is
+    about it. A version that is not as it was saved takes no such rule away: the last one that is counts."""
+    for policy in Policy.objects.filter(workspace_id=workspace_id).order_by("-version").iterator(8):
+        try:
+            rules = policy.rules
+        except UNPROVEN:
+            continue
+        opinion = judged(rules, policy.version, tool=f"change.{what}", agent="", args=document, kind="change")
+        return opinion if opinion.rule else None
+    return None
+
+
 # Who can fill the seats of a rule
 
 
@@ -245,25 +270,46 @@ def load(workspace: Workspace, text: str | bytes, *, by: str, author: Person | N
     """Check a document (YAML or JSON) and put it in force as the next version; the same document again changes nothing.
 
     Raises PolicyFault, naming the place and the rule, for a document that is malformed, names an unknown team, or has
-    a rule
-    that nobody can satisfy.
+    a rule that nobody can satisfy, and NeedsApproval where the policy in force wants a change of it approved.
     """
     document = read_document(text)
-    encoded = canonical.encode(document)
     with rows.within(workspace):
-        Workspace.objects.select_for_update().get(pk=workspace.pk)
-        check_people(workspace.pk, document["rules"])
-        last = current(workspace.pk)
-        if last and bytes(last.document) == encoded:
+        last = _locked(workspace)
+        if last and bytes(last.document) == canonical.encode(document) and _stands(last):
             return last
-        policy = Policy(workspace=workspace, version=(last.version if last else 0) + 1, document=encoded, author=author)
-        policy.digest = canonical.sha256_hex(encoded)
-        policy.mac = keys.sign("policy", _signed(policy))
-        policy.save(force_insert=True)
-        entries.append(
-            workspace.pk, "workspace", "policy.loaded", {"version": policy.version, "digest": policy.digest}, by=by
-        )
+        if asked := changing(workspace.pk, "policy", document):
+            raise NeedsApproval("policy", asked)
+        return put_in_force(workspace, document, by=by, author=author)
+
+
+def put_in_force(workspace: Workspace, document: dict[str, Any], *, by: str, author: Person | None) -> Policy:
+    """Make a document, with its defaults written out, the next version, whether or not a change has to be approved;
+    inside an open `rows.within`. Raises PolicyFault where the people do not fit it."""
+    last = _locked(workspace)
+    check_people(workspace.pk, document["rules"])
+    encoded = canonical.encode(document)
+    policy = Policy(workspace=workspace, version=(last.version if last else 0) + 1, document=encoded, author=author)
+    policy.digest = canonical.sha256_hex(encoded)
+    policy.mac = keys.sign("policy", _signed(policy))
+    policy.save(force_insert=True)
+    entries.append(
+        workspace.pk, "workspace", "policy.loaded", {"version": policy.version, "digest": policy.digest}, by=by
+    )
     return policy
+
+
+def _stands(policy: Policy) -> bool:
+    """Whether a version is as it was saved."""
+    try:
+        return bool(policy.contents)
+    except UNPROVEN:
+        return False
+
+
+def _locked(workspace: Workspace) -> Policy | None:
+    """What is in force, and nobody else makes a version until the transaction ends."""
+    Workspace.objects.select_for_update().get(pk=workspace.pk)
+    return current(workspace.pk)
 
 
 def check_people(workspace_id: UUID, rules: Sequence[Mapping[str, Any]]) -> None:

@@ -51,6 +51,11 @@ def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Dif
     return found + list(_rules(before["rules"], after["rules"]))
 
 
+def inside(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Difference]:
+    """All that two objects which are no policies differ in."""
+    return [Difference(what, "", word, was, now) for what, word, was, now in _inside(before, after, "")]
+
+
 def _rules(before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]) -> Iterator[Difference]:
     old, new = ({rule["id"]: rule for rule in rules} for rules in (before, after))
     for name, rule in old.items():

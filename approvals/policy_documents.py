@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from approvals import policy_floors, policy_freezes, policy_limits, policy_words, schemas
@@ -13,8 +14,10 @@ from approvals.policy_words import seconds as seconds
 FORMAT = 1
 _NAME = {"type": "string", "minLength": 1, "maxLength": 200}
 _NAMES = {"anyOf": [_NAME, {"type": "array", "items": _NAME, "minItems": 1, "uniqueItems": True}]}
-KINDS = ("breakpoint", "question", "budget", "outcome")
+KINDS = ("breakpoint", "question", "budget", "outcome", "change")
 """What people are asked beside calls; a rule that names one of these says who is asked, and for how long."""
+CHANGES = ("change.policy", "change.team", "change.tool")
+"""What can be changed, as a rule of the kind `change` names it under `match.tool`."""
 _KIND = {"enum": [*KINDS]}
 _KINDS = {"anyOf": [_KIND, {"type": "array", "items": _KIND, "minItems": 1, "uniqueItems": True}]}
 _POINTERS = {"type": "array", "items": {"type": "string", "pattern": "^(/[^/]*)+$"}, "uniqueItems": True}
@@ -137,6 +140,29 @@ def _check_kind(rule: dict[str, Any], pointer: str) -> None:
     for name in _ONLY_FOR_CALLS:
         if name in rule:
             raise PolicyFault(f"{pointer}/{name}", "kind", f"{name} belongs to rules for calls.")
+    if "change" in match_kinds(rule["match"]):
+        _check_change(rule, pointer)
+
+
+def _check_change(rule: dict[str, Any], pointer: str) -> None:
+    """Of a change a rule says nothing that would never match, or never happen. Raises PolicyFault."""
+    if rule.get("on_deadline") == "cancel_run":
+        raise PolicyFault(f"{pointer}/on_deadline", "kind", "A change belongs to no run that could end.")
+    match = rule["match"]
+    if match_kinds(match) != ["change"]:
+        raise PolicyFault(f"{pointer}/match/kind", "kind", "A rule for changes is about nothing else.")
+    if "agent" in match:
+        raise PolicyFault(f"{pointer}/match/agent", "kind", "No agent asks for a change; people do.")
+    named = match.get("tool", [])
+    if unknown := set([named] if isinstance(named, str) else named) - {*CHANGES}:
+        told = f"{min(unknown)} is no change; say {', '.join(CHANGES)}."
+        raise PolicyFault(f"{pointer}/match/tool", "kind", told)
+
+
+def match_kinds(match: Mapping[str, Any]) -> list[str]:
+    """What a rule is about; one that names no kind is about calls alone."""
+    kinds = match.get("kind", "call")
+    return [kinds] if isinstance(kinds, str) else list(kinds)
 
 
 def _for_people(rule: dict[str, Any], pointer: str) -> dict[str, Any]:
@@ -145,7 +171,9 @@ def _for_people(rule: dict[str, Any], pointer: str) -> dict[str, Any]:
     needs = [{"team": need["team"], "count": need.get("count", 1)} for need in rule["approvals"]]
     return {
         "approvals": needs,
-        "prevent_self_review": rule.get("prevent_self_review", "kind" not in rule["match"]),
+        "prevent_self_review": rule.get(
+            "prevent_self_review", bool({"call", "change"} & set(match_kinds(rule["match"])))
+        ),
         "editor_may_approve": rule.get("editor_may_approve", sum(need["count"] for need in needs) == 1),
         "allowed_decisions": rule.get("allowed_decisions", ["approve", "edit", "reject"]),
         "editable": rule.get("editable"),

@@ -88,9 +88,15 @@ def _response(approval: Approval) -> bytes | None:
     return last.clear_response() if last else None
 
 
+OWN: Final[dict[str, Callable[[Resolution], bool | None]]] = {}
+"""What approvals itself carries out, by the kind of the approval; of everything else the machine hears."""
+
+
 def tell(resolution: Resolution) -> bool:
     """Call the plain function by which the machine hears; named in settings so that approvals never imports it. False
     where the machine says that it is too late for this. What nobody's run waits for stays in the workspace."""
+    if own := OWN.get(resolution.kind):
+        return own(resolution) is not False
     if resolution.chain == OF_THE_WORKSPACE:
         return True
     function: Callable[[Resolution], bool | None] = import_string(settings.PLACET_RESOLVED)

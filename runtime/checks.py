@@ -31,11 +31,14 @@ FROM pg_roles WHERE rolname = current_user
 @register(PLACET)
 def seam_is_connected(app_configs: Any, **_: Any) -> list[CheckMessage]:
     """A decision would be taken and no run would ever hear of it."""
-    try:
-        resolved = import_string(settings.PLACET_RESOLVED)
-    except ImportError as error:
-        return [Error(f"PLACET_RESOLVED names nothing that can be imported: {error}", id="runtime.E001")]
-    return [] if callable(resolved) else [Error("PLACET_RESOLVED does not name a function.", id="runtime.E001")]
+    found: list[CheckMessage] = []
+    for name in ("PLACET_RESOLVED", "PLACET_TOOL_APPROVED"):
+        try:
+            if not callable(import_string(getattr(settings, name))):
+                found.append(Error(f"{name} does not name a function.", id="runtime.E001"))
+        except ImportError as error:
+            found.append(Error(f"{name} names nothing that can be imported: {error}", id="runtime.E001"))
+    return found
 
 
 @register(PLACET)

@@ -135,6 +135,20 @@ GRANT: Final = Kind(
     late="people are asked about each call, as now",
     meanwhile="Until it is given, people are asked about each call.",
 )
+CHANGE: Final = Kind(
+    name="Change",
+    proposed="proposed",
+    shown="What would be in force",
+    approve="Approve the change",
+    approved="approved the change",
+    approve_does="It comes into force at once, by the same press.",
+    reject_does="With a no, everything stays as it is.",
+    after_no="Nothing changed.",
+    after_nobody="Nothing changed.",
+    hint="What should the others, or whoever asks for it, know?",
+    late="nothing changes",
+    meanwhile="What is in force stays in force.",
+)
 _KINDS: Final = {
     "call": CALL,
     "breakpoint": BREAKPOINT,
@@ -143,6 +157,7 @@ _KINDS: Final = {
     "budget": BUDGET,
     "outcome": OUTCOME,
     "grant": GRANT,
+    "change": CHANGE,
 }
 
 

@@ -120,6 +120,8 @@ class Asked:
             if would_have_gone(approval):
                 return "rehearsed"
             return str(approval.outcome) if approval.outcome != "none" else "renewed" if self.newer else "running"
+        if approval.kind == Approval.Kind.CHANGE and approval.outcome == "failed":
+            return "failed"
         return str(approval.status)
 
     @cached_property
@@ -300,6 +302,8 @@ class Asked:
     @property
     def result_url(self) -> str:
         """Where the machine tells what became of the call, once it was cleared to run."""
+        if self.approval.kind == Approval.Kind.CHANGE:
+            return ""
         if self.approval.kind == Approval.Kind.OUTCOME:
             return _address("call", self.workspace.slug, self.approval.subject.partition(":")[0])
         wanted = self.state in {"running", "executed", "failed", "unknown"}

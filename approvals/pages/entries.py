@@ -73,11 +73,13 @@ class Entry:
 
     @property
     def agent(self) -> str:
-        return self.approval.agent
+        """Who asks: an agent, or the person who wants a change."""
+        return self.approval.agent or (self.approval.requester.first_name if self.approval.requester else "")
 
     @property
     def asker(self) -> str:
-        return self.approval.requester.first_name if self.approval.requester else ""
+        """On whose behalf the agent asks; of what no agent asks, it is told in the agent's place."""
+        return self.approval.requester.first_name if self.approval.requester and self.approval.agent else ""
 
     @property
     def asked(self) -> datetime:
@@ -125,6 +127,8 @@ class Entry:
     def outcome(self) -> str:
         if would_have_gone(self.approval):
             return "rehearsed"
+        if self.approval.kind == "change" and self.approval.outcome == "executed":
+            return "in force"
         return outcomes.outcome(self.approval.outcome).word
 
     @property

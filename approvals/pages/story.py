@@ -84,7 +84,7 @@ def _renewed(asked: Told) -> Iterator[Item]:
 
 
 def _proposed(asked: Told) -> Text:
-    agent, does = marked(asked.approval.agent), asked.words.proposed
+    agent, does = marked(asked.approval.agent or asked.name(asked.approval.requester)), asked.words.proposed
     if not does:
         return sentence(asked.card_at(1))
     return format_html("{} {} “{}”", agent, does, sentence(asked.card_at(1)))

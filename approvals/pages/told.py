@@ -10,7 +10,7 @@ from typing import Any
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from approvals import explaining, people, turns, votes
+from approvals import changes, explaining, people, turns, votes
 from approvals.channels import card as words
 from approvals.channels import kinds, outcomes
 from approvals.decisions import Decision
@@ -318,6 +318,13 @@ class Told(Asked):
         if not self.pending or self.standing.code == "tampered":
             return []
         return explaining.everyone(votes.ballot(self.approval, self.current))
+
+    @cached_property
+    def differences(self) -> list[str]:
+        """In what a change differs from what is in force, line by line."""
+        if self.approval.kind != "change":
+            return []
+        return changes.differences(self.approval, self.args_at(self.approval.revision))
 
     @property
     def known(self) -> list[known.Fact]:

@@ -6,6 +6,7 @@ from runtime.definitions.agents import AgentVersion as AgentVersion
 from runtime.definitions.agents import agent_named as agent_named
 from runtime.definitions.agents import register_agent as register_agent
 from runtime.definitions.offers import Offer as Offer
+from runtime.definitions.offers import of_tool as of_tool
 from runtime.definitions.offers import offer as offer
 from runtime.definitions.offers import register_function as register_function
 from runtime.definitions.offers import register_offers as register_offers

@@ -103,12 +103,33 @@ def register_function(workspace_id: UUID, function: tools.Function, *, by: str) 
 
 
 def register_offers(workspace_id: UUID, offers: list[Offer], *, by: str) -> list[Tool]:
-    """Write all of them or, if one cannot be written, none."""
+    """Write all of them or, if one cannot be written, none. Raises gate.NeedsApproval where people have to approve
+    one."""
     with rows.within(workspace_id), transaction.atomic():
         return [_register(workspace_id, each, by) for each in offers]
 
 
-def _register(workspace_id: UUID, offered: Offer, by: str) -> Tool:
+def described(offered: Offer) -> dict[str, Any]:
+    """A tool as people approve it. How its author ordered the arguments is shown, and decides nothing."""
+    return {"tool": offered.definition["name"], "definition": offered.definition, "order": offered.order}
+
+
+def of_tool(workspace_id: UUID, offered: Offer) -> gate.Change:
+    """A tool in the place of the one of its name, if there is one. Raises ValueError for one that brings a secret."""
+    name = offered.definition["name"]
+    if offered.secret is not None:
+        raise ValueError(f"{name}: a secret cannot stand in what people read and approve.")
+    active = Tool.objects.filter(workspace_id=workspace_id, name=name, is_active=True).first()
+    before = {"tool": name, "definition": active.document, "order": active.order} if active else None
+    return gate.Change("tool", name, f"Tool {name}"[:200], described(offered), before)
+
+
+def put_in_force(workspace_id: UUID, offered: Offer, *, by: str) -> Tool:
+    """Write a tool that people approved; inside an open `rows.within`."""
+    return _register(workspace_id, offered, by, asks=False)
+
+
+def _register(workspace_id: UUID, offered: Offer, by: str, *, asks: bool = True) -> Tool:
     name, document = offered.definition["name"], canonical.encode(offered.definition)
     digest = canonical.sha256_hex(document)
     versions = Tool.objects.select_for_update().filter(workspace_id=workspace_id, name=name)
@@ -116,6 +137,8 @@ def _register(workspace_id: UUID, offered: Offer, by: str) -> Tool:
     if last and last.is_active and last.digest == digest and last.holds() and _same_secret(last, offered):
         versions.filter(pk=last.pk).exclude(order=offered.order).update(order=offered.order)
         return last
+    if asks and (asked := gate.changing(workspace_id, "tool", described(offered))):
+        raise gate.NeedsApproval("tool", asked)
     versions.filter(is_active=True).update(is_active=False)
     tool = Tool(workspace_id=workspace_id, name=name, title=_title(offered), kind=offered.kind, effect=offered.effect)
     tool.version = last.version + 1 if last else 1

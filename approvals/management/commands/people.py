@@ -11,9 +11,11 @@ from django.apps import apps
 from django.core.management.base import BaseCommand, CommandError
 from django.db.models import Model
 
-from approvals import cast, departures, invitations, letters, people, rows, signin, witness, workspaces
+from approvals import cast, changes, departures, invitations, letters, people, rows, signin, witness, workspaces
 from approvals.ledger import canonical
+from approvals.management import proposing
 from approvals.people import Person, Team, Workspace
+from approvals.policies import NeedsApproval
 from approvals.votes import Refused
 
 SYSTEM = "system"
@@ -43,6 +45,7 @@ class Command(BaseCommand):
                 "thing", help="workspace, team:SLUG, or app.model:NAME such as runtime.agent:refund-desk"
             )
             right.add_argument("--workspace", required=True, metavar="SLUG")
+            right.add_argument("--as", dest="person", metavar="EMAIL", help="who says so; nobody, for an operator")
         listing = verbs.add_parser("list", help="the members of a workspace and what they may do")
         listing.add_argument("--workspace", required=True, metavar="SLUG")
         self._coming_and_going(verbs)
@@ -78,18 +81,20 @@ class Command(BaseCommand):
             raise CommandError(str(fault)) from fault
         self.stdout.write(f"{len(wanted['people'])} people, {len(wanted['workspaces'])} workspaces.")
 
-    def _grant(self, *, email: str, right: str, thing: str, workspace: str, **_: Any) -> None:
+    def _grant(self, *, email: str, right: str, thing: str, workspace: str, person: str | None, **_: Any) -> None:
         home = _workspace(workspace)
         try:
             with rows.within(home):
-                people.grant(_person(email), right, _thing(home, thing), by=SYSTEM)
+                people.grant(_person(email), right, _thing(home, thing), by=_administrator(person, home))
         except ValueError as fault:
             raise CommandError(str(fault)) from fault
+        except NeedsApproval as asks:
+            self.stdout.write(_asked_for(home, thing, _person(email), asks, _person(person) if person else None))
 
-    def _revoke(self, *, email: str, right: str, thing: str, workspace: str, **_: Any) -> None:
+    def _revoke(self, *, email: str, right: str, thing: str, workspace: str, person: str | None, **_: Any) -> None:
         home = _workspace(workspace)
         with rows.within(home):
-            people.revoke(_person(email), right, _thing(home, thing), by=SYSTEM)
+            people.revoke(_person(email), right, _thing(home, thing), by=_administrator(person, home))
 
     def _list(self, *, workspace: str, **_: Any) -> None:
         home = _workspace(workspace)
@@ -148,6 +153,14 @@ def _administrator(email: str | None, home: Workspace) -> str:
             if not people.may(_person(email), "administer", home):
                 raise CommandError(f"{email} may not administer {home.slug}.")
     return _named(email)
+
+
+def _asked_for(home: Workspace, thing: str, joining: Person, asks: NeedsApproval, by: Person | None) -> str:
+    """Ask for what a team's people have to be approved for; returns what to print."""
+    with rows.reading(home):
+        team = _thing(home, thing)
+        assert isinstance(team, Team), "only who decides for a team has to be approved"
+        return proposing.ask(home, changes.of_team(team, joining=joining), asks, by=by, reason="", how="--as")
 
 
 def _workspace(slug: str) -> Workspace:

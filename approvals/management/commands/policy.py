@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from approvals import (
+    changes,
     explaining,
     policies,
     policy_backtest,
@@ -27,6 +28,7 @@ from approvals import (
 from approvals.approvals import Approval
 from approvals.edits import marks
 from approvals.ledger import canonical
+from approvals.management import proposing
 from approvals.people import Person, Workspace
 from approvals.rulings import UNPROVEN
 
@@ -41,6 +43,7 @@ class Command(BaseCommand):
         load = words.add_parser("load", help="check a YAML or JSON document and put it in force")
         load.add_argument("file", help="the document, or - for standard input")
         load.add_argument("--by", metavar="EMAIL", help="the person who answers for this version")
+        load.add_argument("--reason", default="", help="why, for those who are asked where it has to be approved")
         show = words.add_parser("show", help="print the policy in force")
         show.add_argument("--version", type=int, dest="number", help="an older version")
         versions = words.add_parser("versions", help="list the versions: when, by whom, and what each changed")
@@ -76,13 +79,16 @@ class Command(BaseCommand):
             getattr(self, f"_{options['word']}")(workspace, options)
 
     def _load(self, workspace: Workspace, options: dict[str, Any]) -> None:
-        author = _author(options["by"])
+        author, text = _author(options["by"]), _read(options["file"])
         try:
-            policy = policies.load(
-                workspace, _read(options["file"]), by=author.public_id if author else "system", author=author
-            )
+            policy = policies.load(workspace, text, by=author.public_id if author else "system", author=author)
         except policies.PolicyFault as fault:
             raise CommandError(f"{options['file']}: {fault}") from fault
+        except policies.NeedsApproval as asks:
+            self.stdout.write(
+                proposing.ask(workspace, _change(workspace, text), asks, by=author, reason=options["reason"])
+            )
+            return
         self.stdout.write(f"Version {policy.version} is in force in {workspace.name}: {len(policy.rules)} rules.")
 
     def _show(self, workspace: Workspace, options: dict[str, Any]) -> None:
@@ -160,6 +166,16 @@ class Command(BaseCommand):
             raise CommandError(f"It cannot be proved what was asked. {fault}") from fault
         for line in lines:
             self.stdout.write(line)
+
+
+def _change(workspace: Workspace, text: bytes) -> changes.Change:
+    """A change to a document that was found to be a policy, if its people fit it too."""
+    document = policies.read_document(text)
+    try:
+        policies.check_people(workspace.pk, document["rules"])
+    except policies.PolicyFault as fault:
+        raise CommandError(str(fault)) from fault
+    return changes.of_policy(workspace, document)
 
 
 def _approval(workspace: Workspace, named: str) -> Approval:

@@ -31,6 +31,8 @@ class Command(BaseCommand):
         taken.add_argument(
             "--effect", default="unsafe", choices=tools.EFFECTS, help="what they promise; default: nothing"
         )
+        taken.add_argument("--reason", default="", help="why, for those who are asked where it has to be approved")
+        who.add_person(taken, "who wants them, where that has to be approved")
         listed = words.add_parser("list", help="the tools of the workspace")
         for word in (taken, listed):
             who.add_workspace(word)
@@ -38,9 +40,13 @@ class Command(BaseCommand):
     def handle(self, *_: Any, **options: Any) -> None:
         workspace = who.workspace(options)
         with rows.reading(workspace):
-            (self._import if options["word"] == "import" else self._list)(workspace.pk, options)
+            if options["word"] == "list":
+                self._list(workspace.pk)
+            else:
+                self._import(workspace, options)
 
-    def _import(self, workspace_id: UUID, options: dict[str, Any]) -> None:
+    def _import(self, workspace: Any, options: dict[str, Any]) -> None:
+        workspace_id = workspace.pk
         listed, place = _read(options["file"])
         offers = [_offer(tool, f"{place}/{index}", options) for index, tool in enumerate(listed)]
         _refuse_doubles(offers, place, options["file"])
@@ -50,13 +56,35 @@ class Command(BaseCommand):
                 self.stderr.write(f"{name}: {place}/{index}{warning['pointer']}: {warning['text']}")
         for told in _moved(workspace_id, offers):
             self.stderr.write(told)
-        taken = definitions.register_offers(workspace_id, offers, by="system")
+        try:
+            taken = definitions.register_offers(workspace_id, offers, by="system")
+        except gate.NeedsApproval as asks:
+            self._ask(workspace, offers, asks, options)
+            return
         warned = sum(bool(each.warnings) for each in offers)
         self.stdout.write(f"{len(taken)} tools were taken in, {warned} of them with warnings.")
         if not options["url"]:
             self.stdout.write("Nothing stands behind them yet: take them in again with --url BASE.")
 
-    def _list(self, workspace_id: UUID, options: dict[str, Any]) -> None:
+    def _ask(
+        self, workspace: Any, offers: list[definitions.Offer], asks: gate.NeedsApproval, options: dict[str, Any]
+    ) -> None:
+        """Take in those of which nobody has to be asked, and ask about each of the others."""
+        person, waiting = who.person(options), 0
+        if person is None:
+            raise CommandError(f"{asks} Say who wants it: --as EMAIL.")
+        for each in offers:
+            try:
+                definitions.register_offers(workspace.pk, [each], by=person.public_id)
+            except gate.NeedsApproval:
+                change = definitions.of_tool(workspace.pk, each)
+                held = gate.propose(workspace, change, by=person, reason=options["reason"])
+                told = f"{held.approval_id} asks people" if held.approval_id else f"nobody is asked. {held.reason}"
+                self.stdout.write(f"{change.name}: {told}")
+                waiting += 1
+        self.stdout.write(f"{len(offers) - waiting} tools were taken in; {waiting} have to be approved first.")
+
+    def _list(self, workspace_id: UUID) -> None:
         for tool in Tool.objects.filter(workspace_id=workspace_id, is_active=True).order_by("name"):
             self.stdout.write(f"{tool.name}  {tool.kind}  {tool.effect}  version {tool.version}  {tool.digest[:12]}")
 

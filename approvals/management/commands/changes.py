@@ -1,0 +1,56 @@
+"""``manage.py changes list | withdraw``: the changes of policy, team or tool that wait for people."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from approvals import changes, rows, workspaces
+from approvals.approvals import Approval
+from approvals.edits import marks
+from approvals.people import Person
+from approvals.votes import Refused
+
+
+class Command(BaseCommand):
+    help = "List the changes that people are asked to approve, or take one back."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        words = parser.add_subparsers(dest="word", required=True)
+        listed = words.add_parser("list", help="the changes that wait: since when, until when, and who wants them")
+        back = words.add_parser("withdraw", help="take one back")
+        back.add_argument("approval", help="its id")
+        back.add_argument("--as", dest="person", metavar="EMAIL", help="who says so; nobody, for an operator")
+        for word in (listed, back):
+            word.add_argument("--workspace", required=True, metavar="SLUG")
+
+    def handle(self, *_: Any, **options: Any) -> None:
+        workspace = workspaces.named(options["workspace"])
+        if workspace is None:
+            raise CommandError(f"There is no workspace {options['workspace']}.")
+        with rows.reading(workspace):
+            found = changes.waiting(workspace.pk)
+            if options["word"] == "list":
+                for each in found:
+                    self.stdout.write(_line(each))
+                return
+            wanted = next((each for each in found if each.public_id == options["approval"]), None)
+            if wanted is None:
+                raise CommandError(f"{workspace.name} has no such change that waits.")
+            refused = changes.withdraw(workspace, wanted, by=_person(options["person"]))
+            if isinstance(refused, Refused):
+                raise CommandError(refused.message)
+
+
+def _person(email: str | None) -> Person | None:
+    person = Person.objects.filter(email=email.lower(), is_active=True).first() if email else None
+    if email and person is None:
+        raise CommandError(f"There is no active person {email}.")
+    return person
+
+
+def _line(approval: Approval) -> str:
+    who = approval.requester.name if approval.requester else "nobody"
+    since, until = (f"{at:%Y-%m-%d %H:%M}" for at in (approval.created_at, approval.expires_at))
+    return f"{approval.public_id}  {since}  until {until}  {who}  {marks.escaped(approval.tool_title)}"
