@@ -10,6 +10,7 @@ import argparse
 import ast
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -118,7 +119,12 @@ def results(root: Path, tests: list[str], workers: int) -> Outcomes:
         words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}"]
         words += ["-n", str(workers), "--dist", "worksteal"] if workers else []
         own = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "DJANGO_"))}
-        subprocess.run([*words, *tests], cwd=root, env=own, stdout=sys.stderr, check=False)
+        with subprocess.Popen([*words, *tests], cwd=root, env=own, stdout=sys.stderr) as pytest:
+            try:
+                pytest.wait()
+            except KeyboardInterrupt:
+                pytest.send_signal(signal.SIGINT)  # so that it stops the servers that it started
+                raise
         return _read(ElementTree.parse(report).iter("testcase")) if report.is_file() else {}
 
 
