@@ -45,6 +45,17 @@ def test_the_decision_says_who_by_the_session_and_through_what(desk: Desk, dana:
     assert told["decided_via"] == "api"
 
 
+def test_a_verdict_goes_to_the_approval_of_its_address_alone(dana: Api, held: Held, desk: Desk) -> None:
+    """DS-5: no word stands for one, and the body of another approval does not fit."""
+    first, second = held(n=1), held(n=1)
+    for name in ("latest", "oldest", "pending"):
+        path = path_of(first, "/decisions").replace(first.public_id, name)
+        assert fault(dana.post(path, verdict(first)))[:2] == (404, "not_found")
+    assert fault(dana.post(path_of(first, "/decisions"), verdict(second)))[:2] == (409, "wrong_digest")
+    assert _decide(dana, second).status_code == 200
+    assert [Approval.objects.get(pk=one.pk).status for one in (first, second)] == ["pending", "approved"]
+
+
 def test_an_edit_keeps_types_and_runs_as_edited(desk: Desk, dana: Api, held: Held) -> None:
     """AP-E1, AP-E4: what was sent as a number arrives as that number."""
     approval = held(n=7)
