@@ -94,6 +94,7 @@ class ApprovalOut(Schema):
     allowed_decisions: list[str]
     options: list[str] = Field(description="What a choice is made among.")
     choice: str
+    refused_before: int = Field(description="How often people refused the same call of the same agent before.")
     rehearsal: bool = Field(description="Whether nothing of it is ever sent, whatever people say.")
     editable: list[str] | None
     prevent_self_review: bool
@@ -192,6 +193,7 @@ def _summary(workspace: Workspace, entry: Entry, revision: Revision) -> dict[str
         "kind",
         "choice",
         "rehearsal",
+        "refused_before",
         "status",
         "outcome",
         "outcome_note",

@@ -11,7 +11,7 @@ from uuid import UUID
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
-from approvals import expiry, policies, resolutions, rows
+from approvals import expiry, policies, repeats, resolutions, rows
 from approvals.ledger import canonical, entries, keys, sealing
 from approvals.people import Person
 from approvals.resolutions import Resolution as Resolution
@@ -32,7 +32,8 @@ class Approval(rows.Row):
     running, and ``ends_at`` what both come to (`approvals.expiry`).
 
     ``rule`` is a copy for display; the bar that counts is the one in the ruling of the revision, which is signed.
-    ``rehearsal``: people decide it as they always do, and nothing of it is ever sent.
+    ``rehearsal``: people decide it as they always do, and nothing of it is ever sent. ``refused_before``: how often
+    people had refused the same call of the same agent when it opened, as far as `repeats` counts.
     """
 
     PREFIX = "apr"
@@ -99,6 +100,7 @@ class Approval(rows.Row):
     choice = models.CharField(max_length=40, blank=True)
     asked_again = models.ForeignKey("self", models.PROTECT, null=True, related_name="+")
     rehearsal = models.BooleanField(default=False)
+    refused_before = models.PositiveIntegerField(default=0)
     mac = models.BinaryField(default=b"")
 
     class Meta:
@@ -127,6 +129,9 @@ class Approval(rows.Row):
             models.Index(fields=["workspace", "status", "-decided_at"], condition=ENDED, name="approvals_ended_so"),
             models.Index(fields=["workspace", "tool", "-decided_at"], name="approvals_of_a_tool"),
             models.Index(fields=["workspace", "agent", "-decided_at"], name="approvals_of_an_agent"),
+            models.Index(
+                fields=["workspace", "created_at"], condition=models.Q(status="pending"), name="approvals_waiting"
+            ),
             models.Index(fields=["chain"], condition=models.Q(status="pending"), name="approvals_open_in_a_chain"),
         ]
 
@@ -159,7 +164,7 @@ def _signed(approval: Approval) -> bytes:
     keys_of = {name: getattr(approval, name).hex for name in ("id", "workspace_id")}
     keys_of |= {name: (getattr(approval, name) or UUID(int=0)).hex for name in ("requester_id", "asked_again_id")}
     facts = {name: getattr(approval, name) for name in _FIXED} | {"kind": str(approval.kind)}
-    facts |= {"rehearsal": True} if approval.rehearsal else {}
+    facts |= {name: said for name in ("rehearsal", "refused_before") if (said := getattr(approval, name))}
     facts["expires_at"] = approval.expires_at.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     # Only where it says something, so that what was signed before there was any still holds.
     facts |= {"frozen_seconds": frozen} if (frozen := getattr(approval, "frozen_seconds", 0)) else {}
@@ -251,6 +256,7 @@ def open_approval(question: Question, *, checkpoint_mac: str, by: str) -> Approv
     approval.context = sealing.seal(
         approval.workspace_id, canonical.encode(question.context), place=_context_place(approval.pk)
     )
+    approval.refused_before = repeats.refused_before(approval, canonical.sha256_hex(question.args))
     approval.mac = sign(approval)
     approval.save(force_insert=True)
     version = approval.policy_version
@@ -260,7 +266,7 @@ def open_approval(question: Question, *, checkpoint_mac: str, by: str) -> Approv
     kind = {} if approval.kind == Approval.Kind.CALL else {"approval_kind": str(approval.kind)}
     body = kind | {"digest": first.digest, "rule": rule["id"], "checkpoint_mac": checkpoint_mac}
     body |= {"asked_again": rows.public_id("apr", question.asked_again)} if question.asked_again else {}
-    body |= {"rehearsal": True} if approval.rehearsal else {}
+    body |= {name: said for name in ("rehearsal", "refused_before") if (said := getattr(approval, name))}
     record(approval, "approval.opened", body, by=by)
     rows.publish(approval.workspace_id, approval.public_id)
     return approval

@@ -243,7 +243,7 @@ def _bar_after(vote: Ballot, edited: Any, editor: Person) -> dict[str, Any] | Re
     opinion = policies.judge(approval.workspace_id, tool=approval.tool, agent=approval.agent, args=edited)
     if opinion.verdict == "deny":
         return Refused("policy_refuses", f"Policy refuses the call as you edited it: {opinion.reason}")
-    merged = policies.stricter(rule, opinion.rule) if opinion.verdict == "require_approval" and opinion.rule else rule
+    merged = policies.stricter(rule, opinion.asking) if opinion.asking else rule
     barred = {approval.requester_id} if merged["prevent_self_review"] else set()
     if not merged["editor_may_approve"]:
         barred.add(editor.pk)

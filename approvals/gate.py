@@ -183,7 +183,8 @@ def _opinion(proposal: Proposal) -> policies.Opinion:
         faults = masking.hushed(faults, masking.now(proposal.workspace_id, proposal.tool.name))
         told = "; ".join(f"{fault.pointer or 'the arguments'}: {fault.message}" for fault in faults[:5])
         return policies.Opinion("deny", f"The arguments do not fit the tool's schema. {told}", version)
-    opinion = policies.judge(proposal.workspace_id, tool=proposal.tool.name, agent=proposal.agent, args=args)
+    named = {"tool": proposal.tool.name, "agent": proposal.agent}
+    opinion = policies.judge(proposal.workspace_id, **named, args=args, shadow=not proposal.rehearsal)
     if opinion.verdict != "require_approval" or opinion.rule is None:
         return opinion
     barred = [proposal.requester_id] if proposal.requester_id and opinion.rule["prevent_self_review"] else []
@@ -287,14 +288,16 @@ def _rule(judgement: Judgement, checkpoint_mac: str, by: str, *, grant: str = ""
         rule=opinion.rule or {},
         header=header,
         digest=digest,
+        shadow=opinion.shadow,
     )
-    body = {
+    body: dict[str, Any] = {
         "subject": proposal.subject,
         "verdict": opinion.verdict,
         "tool": proposal.tool.name,
         "rule": opinion.rule_id,
         **under,
     }
+    body |= {"shadow": True} if opinion.shadow else {}
     body |= {"policy_version": str(opinion.policy_version), "args_digest": ruling.args_digest, "digest": digest}
     entries.append(
         proposal.workspace_id, proposal.chain, "call.ruled", body | {"checkpoint_mac": checkpoint_mac}, by=by

@@ -20,3 +20,4 @@ from approvals.resets import Reset as Reset
 from approvals.revisions import Revision as Revision
 from approvals.rulings import Ruling as Ruling
 from approvals.said import Decision as Decision
+from approvals.watchers import Watcher as Watcher

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
 from django.db import models
 
-from approvals import deputies, people, policy_words, rows, schemas
+from approvals import deputies, people, policy_shadow, policy_words, rows, schemas
 from approvals.deputies import Eligible
 from approvals.ledger import canonical, entries, keys
 from approvals.people import Person, Team, Workspace
@@ -68,16 +68,23 @@ def _contents(document: bytes, digest: str, version: int) -> Mapping[str, Any]:
 
 @dataclass(frozen=True)
 class Opinion:
-    """What the policy in force says of one call. ``rule`` is None where no rule matched."""
+    """What the policy in force says of one call. ``rule`` is None where no rule matched; ``shadow``: it would have
+    asked people, and lets the call go."""
 
     verdict: str
     reason: str
     policy_version: int
     rule: dict[str, Any] | None = None
+    shadow: bool = False
 
     @property
     def rule_id(self) -> str:
         return self.rule["id"] if self.rule else ""
+
+    @property
+    def asking(self) -> dict[str, Any] | None:
+        """The rule, where it asks people or would, were it not for a shadow."""
+        return self.rule if self.shadow or self.verdict == "require_approval" else None
 
 
 @dataclass(frozen=True)
@@ -105,10 +112,10 @@ def current_version(workspace_id: UUID) -> int:
     return version or 0
 
 
-def judge(workspace_id: UUID, *, tool: str, agent: str, args: Any, kind: str = "call") -> Opinion:
+def judge(workspace_id: UUID, *, tool: str, agent: str, args: Any, kind: str = "call", shadow: bool = True) -> Opinion:
     """What the policy in force says: the verdict of the first rule that matches. What no rule names is denied, and so
     is everything when a condition cannot be judged or the policy was tampered with. Never raises for a domain
-    answer."""
+    answer. ``shadow``: whether a call that people would be asked about goes while the document stands in shadow."""
     policy = current(workspace_id)
     if policy is None:
         return Opinion("deny", "This workspace has no policy yet, so no call is allowed.", 0)
@@ -116,7 +123,16 @@ def judge(workspace_id: UUID, *, tool: str, agent: str, args: Any, kind: str = "
         rules = policy.rules
     except UNPROVEN as fault:
         return Opinion("deny", str(fault), policy.version)
-    return judged(rules, policy.version, tool=tool, agent=agent, args=args, kind=kind)
+    opinion = judged(rules, policy.version, tool=tool, agent=agent, args=args, kind=kind)
+    return _in_shadow(policy, opinion) if shadow and kind == "call" else opinion
+
+
+def _in_shadow(policy: Policy, opinion: Opinion) -> Opinion:
+    end = policy_shadow.until(policy.contents) if opinion.verdict == "require_approval" else None
+    if end is None or end <= rows.now():
+        return opinion
+    told = f"Policy stands in shadow until {end:%Y-%m-%d %H:%M} UTC: rule {opinion.rule_id} would have asked people."
+    return replace(opinion, verdict="allow", reason=told, shadow=True)
 
 
 def judged(

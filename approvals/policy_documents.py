@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from approvals import policy_floors, policy_freezes, policy_limits, policy_words, schemas
+from approvals import policy_floors, policy_freezes, policy_limits, policy_shadow, policy_words, schemas
 from approvals.policy_text import PolicyFault as PolicyFault
 from approvals.policy_text import parse as parse
 from approvals.policy_words import DURATION, RISKS, WORDS
@@ -31,6 +31,7 @@ SCHEMA: dict[str, Any] = {
         "at_least": policy_floors.SCHEMA,
         "freezes": policy_freezes.SCHEMA,
         "limits": policy_limits.SCHEMA,
+        "shadow": policy_shadow.SCHEMA,
         "masks": {
             "type": "object",
             "minProperties": 1,
@@ -94,6 +95,8 @@ def read_document(text: str | bytes) -> dict[str, Any]:
     if "freezes" in document:
         top["freezes"] = policy_freezes.checked(document["freezes"], "/freezes")
     top |= {name: document[name] for name in ("limits", "masks") if name in document}
+    if "shadow" in document:
+        top["shadow"] = policy_shadow.checked(document["shadow"], "/shadow", document)
     seen: set[str] = set()
     rules = []
     for index, rule in enumerate(document["rules"]):

@@ -24,7 +24,7 @@ HEADER_FORMAT = 1
 
 class Revision(rows.Row):
     """The exact bytes that people vote on: the first as the agent proposed them, each later one as an editor left
-    them."""
+    them. ``length`` is how many there are to read; 0 of what is older than this column."""
 
     PREFIX = "rev"
     WRITE_ONCE = True
@@ -35,9 +35,17 @@ class Revision(rows.Row):
     ruling = models.OneToOneField(Ruling, models.PROTECT, related_name="revision_ruled")
     args_digest = models.CharField(max_length=64)
     digest = models.CharField(max_length=64)
+    length = models.PositiveIntegerField(default=0)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["approval", "number"], name="one_revision_of_a_number")]
+        indexes = [
+            models.Index(
+                fields=["workspace", "args_digest", "-created_at"],
+                condition=models.Q(number=1),
+                name="revisions_proposed_alike",
+            ),
+        ]
 
 
 # Questions
@@ -136,6 +144,7 @@ def add_revision(
         ruling=ruling,
         args_digest=ruling.args_digest,
         digest=ruling.digest,
+        length=len(args),
     )
 
 

@@ -23,6 +23,7 @@ class Ruling(rows.Row):
     """What policy said of exactly these arguments: one for every proposed call and one for every accepted edit of it.
 
     ``rule`` is the rule as it stood, the bar that people must meet; ``header`` and the arguments hash to ``digest``.
+    ``shadow``: it was let go though the rule asks people, because policy stood in shadow.
     """
 
     PREFIX = "rul"
@@ -49,10 +50,16 @@ class Ruling(rows.Row):
     args = models.BinaryField()
     args_digest = models.CharField(max_length=64)
     digest = models.CharField(max_length=64, blank=True)
+    shadow = models.BooleanField(default=False)
     mac = models.BinaryField()
 
     class Meta:
-        indexes = [models.Index(fields=["workspace", "subject"], name="rulings_of_a_subject")]
+        indexes = [
+            models.Index(fields=["workspace", "subject"], name="rulings_of_a_subject"),
+            models.Index(
+                fields=["workspace", "-created_at"], condition=models.Q(shadow=True), name="rulings_in_shadow"
+            ),
+        ]
 
     def holds(self) -> bool:
         """Whether the row is as it was written."""
@@ -75,6 +82,7 @@ def _signed(ruling: Ruling) -> bytes:
         "policy_version",
     )
     fields = {name: getattr(ruling, name) for name in (*named, "rule_id", "rule", "header", "args_digest", "digest")}
+    fields |= {"shadow": True} if ruling.shadow else {}
     return canonical.encode(
         {"id": ruling.pk.hex, "workspace": str(ruling.workspace_id), "verdict": str(ruling.verdict), **fields}
     )

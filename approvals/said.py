@@ -61,6 +61,7 @@ class Decision(rows.Row):
         constraints = [
             models.UniqueConstraint(fields=["approval", "revision", "person", "turn"], name="one_decision_a_turn"),
         ]
+        indexes = [models.Index(fields=["workspace", "-decided_at"], name="decisions_by_time")]
 
     def holds(self) -> bool:
         """Whether the row is as it was written."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.urls import NoReverseMatch, reverse
 
-from approvals import comments, pins, revisions, rows, turns
+from approvals import comments, pins, repeats, revisions, rows, turns
 from approvals.approvals import Approval, context_of
 from approvals.channels.card import Card
 from approvals.clearance import NotCleared, clearance, would_have_gone
@@ -85,6 +85,11 @@ class Asked:
         """What will run, with what changed since the revision it is compared with."""
         before = self.args_at(self.since) if self.edited else None
         return table(self.args_at(self.approval.revision), tool_of(self.approval), before=before)
+
+    @property
+    def refused_before(self) -> str:
+        """How often people refused just this before, in words; nothing where they did not."""
+        return repeats.told(self.approval.refused_before)
 
     @property
     def masked(self) -> int:

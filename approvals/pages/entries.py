@@ -11,7 +11,7 @@ from uuid import UUID
 from django.db.models import F
 from django.urls import reverse
 
-from approvals import deputies, masking, people, returns, rows
+from approvals import deputies, masking, people, repeats, returns, rows
 from approvals.approvals import Approval
 from approvals.channels import kinds, outcomes
 from approvals.channels.card import Card
@@ -75,6 +75,11 @@ class Entry:
     def agent(self) -> str:
         """Who asks: an agent, or the person who wants a change."""
         return self.approval.agent or (self.approval.requester.first_name if self.approval.requester else "")
+
+    @property
+    def refused_before(self) -> str:
+        """How often people refused just this before, in words; nothing where they did not."""
+        return repeats.told(self.approval.refused_before)
 
     @property
     def asker(self) -> str:

@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
-from approvals import floods, rows, workspaces
+from approvals import floods, rows, shadows, workspaces
 from approvals.approvals import ENDED, Approval
 from approvals.pages import clock
 from approvals.pages.door import Visit, member
@@ -129,6 +129,7 @@ def _context(request: Visit) -> dict[str, Any]:
         "waiting": counts["for-you"],
         "tabs": [{"key": key, "label": label, "count": counts[key]} for key, label in LABELS.items()],
         "chosen": chosen,
+        "shadow": shadows.stands_until(request.workspace.pk),
         "filters": filters,
         "choices": choices(request.workspace, filters),
         "groups": grouped(listed[:MOST], reader.now, settled=chosen == "settled"),

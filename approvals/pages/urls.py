@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from approvals.pages import account, edit, history, inbox, live, provider, remarks, review
+from approvals.pages import account, edit, history, inbox, live, metrics, provider, remarks, review
 
 urlpatterns = [
     path("", inbox.home, name="home"),
@@ -18,6 +18,7 @@ urlpatterns = [
     path("accounts/oidc/<str:short>/confirm/", provider.confirm, name="oidc_confirm"),
     path("accounts/oidc/<str:short>/link/", provider.link, name="oidc_link"),
     path("accounts/oidc/<str:short>/callback/", provider.callback, name="oidc_callback"),
+    path("metrics", metrics.metrics, name="metrics"),
     path("w/<slug:slug>/", inbox.inbox, name="inbox"),
     path("w/<slug:slug>/approvals/<str:approval_id>", review.review, name="review"),
     path("w/<slug:slug>/approvals/<str:approval_id>/decision", review.decision, name="decision"),

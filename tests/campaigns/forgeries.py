@@ -310,6 +310,14 @@ def policy_changed(field: Field) -> None:
     field.sql("UPDATE approvals_policy SET document = %(allow)s WHERE workspace_id = %(workspace)s", allow=allow)
 
 
+@kind("an older shadow is put back", held=True)
+def older_shadow(field: Field) -> None:
+    policies.load(field.workspace, f"shadow: {{until: '2126-01-01T00:00:00Z'}}\n{POLICY}", by="system")
+    policies.load(field.workspace, POLICY, by="system")
+    field.sql("DELETE FROM approvals_policy WHERE workspace_id = %(workspace)s AND version = 3")
+    field.run = field.begin("tamper.asked")
+
+
 ALLOW: Final = "policy: 1\nrules: [{id: all, match: {}, verdict: allow}]"
 
 

@@ -22,7 +22,7 @@ from django.core.management import CommandError, call_command, get_commands, loa
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
-from approvals import absences, assurance, granting, identities, people, policies, rows
+from approvals import absences, assurance, granting, identities, people, policies, rows, watchers
 from approvals.approvals import Approval
 from approvals.deputies import Absence
 from approvals.grants import Grant
@@ -46,6 +46,7 @@ PREFIXES = {
     "identity": "idn",
     "grant": "grt",
     "absence": "abs",
+    "watcher": "wat",
 }
 PLAIN = {"number": 1, "rest": "nothing", "short": "nowhere"}
 """Arguments of routes that name no row by themselves."""
@@ -95,6 +96,7 @@ def stranger(desk: Desk, committed_db: str) -> Iterator[Stranger]:
     foreign |= {"thread_id": run.thread.public_id, "credential": credential.public_id, "slug": "northwind"}
     foreign["grant"] = standing_grant(desk, asked).public_id
     cast, page = desk.cast, Client(enforce_csrf_checks=False)
+    foreign["watcher"] = watchers.create(cast.northwind, by="system")[0].public_id
     foreign["pk"] = Authenticator.objects.create(user=cast.dana, type="webauthn", data={"name": "Key"}).pk
     identities.link(cast.dana, Claims("https://id.example", "dana"))
     away = absences.announce(
@@ -246,7 +248,7 @@ def test_a_task_with_a_foreign_id_does_nothing(name: str, stranger: Stranger) ->
 # Commands
 
 FOREIGN = {"run": "run_id", "credential": "credential", "approval": "approval_id"}
-FOREIGN |= {"grant": "grant", "absence": "absence"}
+FOREIGN |= {"grant": "grant", "absence": "absence", "watcher": "watcher"}
 """Arguments of commands that name a row by its id."""
 NAMED = {"agent": "scripted", "thing": "team:finance", "chain": "run_id"}
 """Arguments that name a row of one workspace by a name."""

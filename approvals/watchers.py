@@ -1,0 +1,122 @@
+"""Watchers: programs that read a workspace's figures, and nothing else, by a credential of their own.
+
+The secret is shown once and kept as SHA-256 only: it has 256 random bits, so there is nothing to slow down. The row is
+signed with a key that is not in the database; who can write rows still cannot make a watcher.
+"""
+
+from __future__ import annotations
+
+import base64
+import secrets
+from typing import Final
+
+from django.db import models
+from django.http import HttpRequest
+
+from approvals import rows
+from approvals.ledger import canonical, entries, keys
+from approvals.people import Workspace
+
+HEAD: Final = "plw_"
+SHOWN: Final = 8
+"""So many first characters are kept, by which people tell watchers apart."""
+
+
+class Watcher(rows.Row):
+    """One secret by which the figures of one workspace are read."""
+
+    PREFIX = "wat"
+
+    label = models.CharField(max_length=80, blank=True)
+    shown = models.CharField(max_length=SHOWN)
+    secret_hash = models.CharField(max_length=64, unique=True)
+    revoked_at = models.DateTimeField(null=True)
+    mac = models.BinaryField()
+
+    def __str__(self) -> str:
+        return f"{self.shown}…"
+
+    def holds(self) -> bool:
+        """Whether the row is as it was written, with a key that this process has."""
+        try:
+            return keys.holds("credential", _signed(self), bytes(self.mac))
+        except keys.UnknownKey:
+            return False
+
+
+def _signed(watcher: Watcher) -> bytes:
+    fields = {
+        "of": "watcher",
+        "id": watcher.pk.hex,
+        "workspace": watcher.workspace_id.hex,
+        "secret": watcher.secret_hash,
+        "revoked": watcher.revoked_at.isoformat() if watcher.revoked_at else None,
+    }
+    return canonical.encode(fields)
+
+
+# Questions
+
+
+def watched_by(request: HttpRequest) -> Workspace | None:
+    """The workspace whose watcher's secret the request carries as ``Authorization: Bearer plw_…``, which it enters;
+    None for any other request."""
+    scheme, _, secret = request.headers.get("Authorization", "").partition(" ")
+    return _watched(secret.strip()) if scheme.lower() == "bearer" else None
+
+
+def _watched(secret: str) -> Workspace | None:
+    if not secret.startswith(HEAD) or len(secret) > 200:
+        return None
+    for workspace_id in _WORKSPACE_OF(_hash(secret)):
+        rows.enter(workspace_id)
+    known = Watcher.objects.select_related("workspace").filter(secret_hash=_hash(secret), revoked_at=None).first()
+    return known.workspace if known and known.holds() else None
+
+
+_WORKSPACE_OF = rows.entrance(
+    "placet_workspace_of_watcher",
+    "text",
+    query="SELECT w.workspace_id FROM public.approvals_watcher w WHERE w.secret_hash = $1",
+)
+
+
+def _hash(secret: str) -> str:
+    return canonical.sha256_hex(secret.encode("utf-8", "replace"))
+
+
+def of(workspace: Workspace) -> list[Watcher]:
+    """All watchers that a workspace ever had, the oldest first."""
+    return list(Watcher.objects.filter(workspace=workspace).order_by("created_at"))
+
+
+# Verbs
+
+
+def create(workspace: Workspace, *, label: str = "", by: str) -> tuple[Watcher, str]:
+    """A new watcher, and its secret, which is nowhere else."""
+    secret = HEAD + base64.urlsafe_b64encode(secrets.token_bytes(32)).decode().rstrip("=")
+    watcher = Watcher(workspace=workspace, label=label, shown=secret[:SHOWN], secret_hash=_hash(secret))
+    watcher.mac = keys.sign("credential", _signed(watcher))
+    with rows.within(workspace):
+        watcher.save(force_insert=True)
+        _record("watcher.created", watcher, by)
+    return watcher, secret
+
+
+def revoke(watcher: Watcher, *, by: str) -> bool:
+    """End a watcher at once and for good. False if it was ended before."""
+    with rows.within(watcher.workspace_id):
+        held = Watcher.objects.select_for_update().get(pk=watcher.pk)
+        if held.revoked_at is not None:
+            return False
+        held.revoked_at = rows.now()
+        held.mac = keys.sign("credential", _signed(held))
+        held.save(update_fields=["revoked_at", "mac"])
+        _record("watcher.revoked", held, by)
+    return True
+
+
+def _record(kind: str, watcher: Watcher, by: str) -> None:
+    body = {"watcher": watcher.public_id, "shown": watcher.shown}
+    entries.append(watcher.workspace_id, "workspace", kind, body, by=by)
