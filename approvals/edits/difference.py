@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import pairwise
 from typing import Any, Literal
 
 from approvals.edits import marks, view
@@ -22,6 +23,8 @@ ALIKE = 0.5
 """Two entries of a list that share so much are one entry that was changed, else one was removed and one added."""
 PAIRS_MAX = 10_000
 """Stretches of lists that make more pairs than this are compared place by place, so that time stays linear."""
+HEAD = 200
+"""So much of a text, in characters, says whether it is like another."""
 FOLD_FROM = 240
 
 _WORD = re.compile(r"\w+[^\S\n]*|[^\w\s][^\S\n]*|\s+")
@@ -122,10 +125,11 @@ def _paired(
         yield from ((old, None) for old in olds[common:])
         yield from ((None, new) for new in news[common:])
         return
-    left = news.start
+    left, parts = news.start, {new: _parts(after[new]) for new in news}
     for old in olds:
-        new = max(range(left, news.stop), key=lambda index: _likeness(before[old], after[index]), default=None)
-        if new is None or _likeness(before[old], after[new]) < ALIKE:
+        likeness = partial(_likeness, _parts(before[old]))
+        new = max(range(left, news.stop), key=lambda index: likeness(parts[index]), default=None)
+        if new is None or likeness(parts[new]) < ALIKE:
             yield old, None
             continue
         yield from ((None, added) for added in range(left, new))
@@ -134,15 +138,27 @@ def _paired(
     yield from ((None, added) for added in range(left, news.stop))
 
 
-def _likeness(old: Any, new: Any) -> float:
-    if type(old) is not type(new):
+Parts = tuple[type, frozenset[Any]]
+"""What is compared of an entry: its type, and the members of an object, or each two characters that follow another in a
+text. Set beside set, a long list of long texts takes no longer than its length squared."""
+
+
+def _parts(value: Any) -> Parts:
+    if isinstance(value, dict):
+        return dict, frozenset((name, canonical.encode(inner)) for name, inner in value.items())
+    if isinstance(value, str):
+        head = value[:HEAD]
+        return str, frozenset(map("".join, pairwise(head))) or frozenset({head})
+    return type(value), frozenset({canonical.encode(value)})
+
+
+def _likeness(old: Parts, new: Parts) -> float:
+    """From 0 to 1; an object by its larger side, since one that has much more is another."""
+    (kind, ours), (other, theirs) = old, new
+    if kind is not other:
         return 0.0
-    if isinstance(old, dict):
-        shared = sum(1 for key in old.keys() & new.keys() if same(old[key], new[key]))
-        return shared / max(len(old), len(new), 1)
-    if isinstance(old, str):
-        return difflib.SequenceMatcher(None, old[:200], new[:200], autojunk=False).ratio()
-    return float(same(old, new))
+    whole = max(len(ours), len(theirs)) if kind is dict else (len(ours) + len(theirs)) / 2
+    return len(ours & theirs) / max(whole, 1)
 
 
 def _compare(old: View, new: View, name: str, under: str = "") -> Iterator[Change]:

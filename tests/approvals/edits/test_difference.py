@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import time
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 from approvals.edits import Change, Tool, difference, same
-from approvals.edits.difference import words
+from approvals.edits.difference import aligned, words
 from tests.approvals.edits.tools import ANYTHING, TEXTS
 
 OPEN = Tool({"type": "object"})
@@ -107,3 +108,12 @@ def test_long_lists_and_texts_are_compared_in_time() -> None:
     difference({"a": list(range(6_000))}, {"a": [n * 2 + 1 for n in range(5_000)]}, OPEN)
     words("a b " * 10_000, "c d " * 10_000)
     assert time.process_time() - began < 15
+
+
+def test_lists_of_long_texts_that_were_all_rewritten_are_compared_in_time() -> None:
+    """JS-3, IN-E14: an edit is compared while its approval is locked; a hundred texts once took twenty seconds."""
+    chance = random.Random(1)
+    olds, news = (["".join(chance.choices("abcdefghij ", k=400)) for _ in range(count)] for count in (100, 99))
+    began = time.process_time()
+    assert len(list(aligned(olds, news))) >= 100
+    assert time.process_time() - began < 5
