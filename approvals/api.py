@@ -116,7 +116,9 @@ def _scope(request: Any, slug: str) -> tuple[Workspace, Any] | None:
             rows.enter(workspace)
         return (workspace, Approval.objects.filter(workspace=workspace)) if workspace else None
     workspace = Workspace.objects.filter(pk=caller.workspace_id, slug=slug).first()
-    return (workspace, Approval.objects.filter(workspace=workspace, agent=caller.name)) if workspace else None
+    own = Approval.objects.filter(workspace=workspace, agent=caller.name)
+    # What people allow an agent beforehand, and how much of it is left, is no agent's to know.
+    return (workspace, own.exclude(kind=Approval.Kind.GRANT)) if workspace else None
 
 
 def found(request: Any, slug: str, approval_id: str) -> Approval | None:

@@ -17,6 +17,7 @@ from approvals.ledger.sealing import Tampered
 from approvals.pages.cards import args_in, tool_of
 from approvals.pages.entries import Entry, entries
 from approvals.people import Person, Workspace
+from approvals.resolutions import OF_THE_WORKSPACE
 from approvals.revisions import Revision, instant, revisions
 
 
@@ -78,7 +79,7 @@ class ApprovalOut(Schema):
     outcome_at: str | None
     title: str
     tool_call_id: str
-    run_id: str
+    run_id: str = Field(description="Empty where no run waits for it: it is asked for the workspace.")
     agent: str
     requested_by: Who | None
     action_request: Act | None
@@ -209,7 +210,7 @@ def _summary(workspace: Workspace, entry: Entry, revision: Revision) -> dict[str
         **{name: getattr(approval, name) for name in same},
         "title": entry.card.title,
         "tool_call_id": approval.subject.partition(":")[0] if approval.subject.startswith("call_") else "",
-        "run_id": "" if approval.kind == "change" else approval.chain,
+        "run_id": approval.chain if approval.chain != OF_THE_WORKSPACE else "",
         "requested_by": who(approval.requester),
         "action_request": _action(approval, revision),
         "action_digest": revision.digest,

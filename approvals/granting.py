@@ -30,7 +30,6 @@ class Wish:
     uses: int | None = None
     sum_at_most: int | None = None
     pattern: Mapping[str, Any] | None = None
-    reason: str = ""
 
 
 def ask(workspace_id: UUID, seen: Approval, wish: Wish, *, by: Person) -> Approval | Refused:
@@ -44,7 +43,7 @@ def ask(workspace_id: UUID, seen: Approval, wish: Wish, *, by: Person) -> Approv
         if by.pk not in policies.eligible(workspace_id, rule).own:
             return Refused("not_allowed", f"Only who may decide under rule {rule['id']} may ask for a standing grant.")
         terms = _terms(seen, wish, rule)
-        return terms if isinstance(terms, Refused) else _open(seen, terms, opinion, wish, by)
+        return terms if isinstance(terms, Refused) else _open(seen, terms, opinion, by)
 
 
 def _opinion(seen: Approval) -> policies.Opinion | Refused:
@@ -114,7 +113,7 @@ def _fitting(seen: Approval, terms: Terms) -> Terms | Refused:
     return terms
 
 
-def _open(seen: Approval, terms: Terms, opinion: policies.Opinion, wish: Wish, by: Person) -> Approval:
+def _open(seen: Approval, terms: Terms, opinion: policies.Opinion, by: Person) -> Approval:
     rule = dict(opinion.rule or {})
     rule |= {"allowed_decisions": ["approve", "reject"], "editable": None, "on_deadline": "return_expired"}
     rule["deadline"] = min(rule["deadline"], rule["standing"]["for"])
@@ -132,7 +131,7 @@ def _open(seen: Approval, terms: Terms, opinion: policies.Opinion, wish: Wish, b
         effect="none",
         risk=seen.risk,
         args=encoded,
-        context={"reason": wish.reason, "messages": [], "title": ""},
+        context={"reason": "", "messages": [], "title": ""},
         opinion=policies.Opinion(opinion.verdict, opinion.reason, opinion.policy_version, rule),
         kind=Approval.Kind.GRANT.value,
     )

@@ -305,6 +305,13 @@ class Asked:
         return _address("run", self.workspace.slug, chain) if chain != OF_THE_WORKSPACE else ""
 
     @property
+    def like_url(self) -> str:
+        """Of a standing grant: the page of the call that was seen."""
+        if self.approval.kind != Approval.Kind.GRANT:
+            return ""
+        return reverse("review", args=[self.workspace.slug, str(self.args_at(1)["like"])])
+
+    @property
     def result_url(self) -> str:
         """Where the machine tells what became of the call, once it was cleared to run."""
         if self.approval.kind == Approval.Kind.CHANGE:

@@ -83,7 +83,10 @@ class Entry:
 
     @property
     def asker(self) -> str:
-        """On whose behalf the agent asks; of what no agent asks, it is told in the agent's place."""
+        """On whose behalf the agent asks. Of what no agent asks it is told in the agent's place; those who decide ask
+        for a grant."""
+        if self.approval.kind == Approval.Kind.GRANT:
+            return ""
         return self.approval.requester.first_name if self.approval.requester and self.approval.agent else ""
 
     @property

@@ -59,11 +59,12 @@ def test_it_takes_a_pattern_from_a_file(cast: Cast, tmp_path: Path) -> None:
 def test_the_others_that_it_needs_find_it_in_the_inbox(cast: Cast, reads: Reads) -> None:
     two = POLICY.replace("approvals: [{team: finance}]", "approvals: [{team: finance, count: 2}]")
     policies.load(cast.northwind, two, by="system")
-    assert give(cast).endswith("asks for it: 1 of 2 said yes.")
+    assert give(cast, "--reason", "A hundred came.").endswith("asks for it: 1 of 2 said yes.")
     asked = Approval.objects.get(kind="grant")
     page = reads(cast.priya).get(at(asked)).content.decode()
     assert "Give the grant" in page and "What would go without asking" in page and "Open the run" not in page
-    assert "payments.create_refund" in page and "100000" in page
+    assert "payments.create_refund" in page and "100000" in page and "the one that was seen" in page
+    assert "A hundred came." in page and "in its own words" not in page
     assert asked.public_id in reads(cast.priya).get("/w/northwind/").content.decode()
 
 

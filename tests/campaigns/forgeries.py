@@ -376,7 +376,7 @@ def credential_put_back(field: Field) -> None:
         made=made.pk,
     )
     if credentials.agent_of(RequestFactory().get("/", headers={"Authorization": f"Bearer {secret}"})):
-        field.play("tamper.free")
+        field.run = field.begin("tamper.free")
 
 
 # Standing grants

@@ -31,7 +31,7 @@ class Command(BaseCommand):
         give.add_argument("--uses", type=int, metavar="N", help="for so many calls; as the rule allows")
         give.add_argument("--sum", type=int, metavar="N", help="up to this sum of what the rule counts")
         give.add_argument("--pattern", type=Path, metavar="FILE", help="a JSON Schema for the arguments; exact without")
-        give.add_argument("--reason", default="", help="why, for those who have to agree")
+        give.add_argument("--reason", default="", help="why, as the comment of this yes")
         listing = verbs.add_parser("list", help="all of them, with what is left")
         end = verbs.add_parser("end", help="end one at once, also for what it let through and was not sent")
         end.add_argument("grant", help="its id, grt_…")
@@ -99,7 +99,7 @@ def _wish(options: dict[str, Any]) -> granting.Wish:
         raise CommandError(f"{pattern}: {fault}") from fault
     if schema is not None and not isinstance(schema, dict):
         raise CommandError(f"{pattern} is no JSON Schema: it has to be an object.")
-    return granting.Wish(options["lasts"], options["uses"], options["sum"], schema, options["reason"])
+    return granting.Wish(options["lasts"], options["uses"], options["sum"], schema)
 
 
 def _taken(answer: Approval | Refused) -> Approval:
