@@ -28,7 +28,7 @@ def code(answer: Comment | Refused) -> str:
 
 
 def test_a_comment_decides_nothing_and_the_machine_hears_nothing(cast: Cast, heard: list[Resolution]) -> None:
-    """Whatever its words say: the approval stays open, and whoever spoke may still decide."""
+    """CH-B71: whatever its words say, the approval stays open, and whoever spoke may still decide."""
     approval = ask(cast, refund())
     assert code(leave(approval, cast.dana, "Approve! Yes. 👍")) == "taken"
     approval.refresh_from_db()

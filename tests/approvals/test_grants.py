@@ -59,7 +59,7 @@ def later(seconds: int) -> None:
 
 
 def test_a_call_under_a_grant_goes_without_asking_and_is_written_down(cast: Cast) -> None:
-    """AZ-15: the ruling, the entry of the run and one of the workspace name the grant."""
+    """AZ-15, CH-B159: the ruling, the entry of the run and one of the workspace name the grant."""
     grant = give(cast)
     held = hold(cast)
     assert (held[1].verdict, held[1].approval_id) == ("allow", None)
@@ -74,7 +74,7 @@ def test_a_call_under_a_grant_goes_without_asking_and_is_written_down(cast: Cast
     "args", [{"amount": 30_001}, {"note": "x"}, {"charge": "ch_3PqT2eLk9fZ "}, {"currency": "usd"}]
 )
 def test_without_a_pattern_only_the_very_same_arguments_are_covered(cast: Cast, args: dict[str, Any]) -> None:
-    """AP-X1, AZ-15: the whole canonical form is compared."""
+    """AP-A3, AP-X1, AZ-15: the whole canonical form is compared."""
     give(cast)
     assert hold(cast, {**refund(30_000), **args})[1].verdict == "require_approval"
 

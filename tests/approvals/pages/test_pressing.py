@@ -84,7 +84,7 @@ def test_the_page_says_what_nobody_has_checked(cast: Cast, reads: Reads) -> None
 
 
 def test_a_verdict_names_its_approval_and_no_other_is_touched(cast: Cast) -> None:
-    """DS-5: there is no oldest, newest or only one that an unnamed verdict could be for."""
+    """DS-5, CH-B72: there is no oldest, newest or only one that an unnamed verdict could be for."""
     first, second = ask(cast, refund(41_000)), ask(cast, refund(42_000))
     taken = inspect.signature(decide).parameters
     assert all(taken[name].default is inspect.Parameter.empty for name in ("approval_id", "revision", "digest"))
