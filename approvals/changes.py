@@ -105,7 +105,10 @@ def propose(workspace: Workspace, change: Change, *, by: Person, reason: str = "
     with rows.within(workspace):
         if not Membership.objects.filter(workspace=workspace, person=by, person__is_active=True).exists():
             return Refused("not_allowed", f"{by.email} is no member of the workspace.")
-        opinion = policies.changing(workspace.pk, change.what, change.document)
+        try:
+            opinion = policies.changing(workspace.pk, change.what, change.document)
+        except policies.PolicyFault as fault:
+            return Refused("tampered", fault.message)
         if opinion is None:
             return Refused("not_needed", f"No rule wants a change of this {change.what} approved.")
         refusal = _unaskable(workspace, change, opinion, by)
@@ -222,7 +225,7 @@ def _proved(resolution: resolutions.Resolution, cleared: Cleared) -> Approved:
 
 
 def _policy(change: Approved) -> None:
-    now = policies.changing(change.workspace.pk, "policy", change.document)
+    now = policies.changing(change.workspace.pk, "policy", change.document)  # clearance knows that the newest is there
     if now is None or now.policy_version != change.policy_version:
         raise Unfit("Another version of the policy came into force since it was asked for.")
     try:

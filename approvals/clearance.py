@@ -92,6 +92,7 @@ def _clearance(workspace_id: UUID, subject: str, digest: str) -> Cleared | NotCl
     args = ruling.clear_args()
     if canonical.action_digest(ruling.header, args) != digest:
         return NotCleared("tampered", "The arguments are not the ones the digest names.")
+    policies.check_newest(workspace_id)
     if ruling.verdict == Ruling.Verdict.REQUIRE_APPROVAL:
         problem = _unapproved(ruling, args)
     else:

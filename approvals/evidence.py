@@ -30,6 +30,7 @@ def unproven(workspace_id: UUID) -> Iterator[str]:
     """A sentence for every row of a workspace that nobody but whoever wrote the database can have written so."""
     told = _told(workspace_id)
     yield from _unsigned(Policy.objects.filter(workspace_id=workspace_id), _readable)
+    yield from _versions(workspace_id)
     yield from _unsigned(Ruling.objects.filter(workspace_id=workspace_id), Ruling.holds)
     yield from _revisions(workspace_id)
     yield from _unsigned(Decision.objects.filter(workspace_id=workspace_id), Decision.holds)
@@ -84,6 +85,14 @@ def _unsigned(found: QuerySet[Any], holds: Callable[[Any], bool]) -> Iterator[st
             proved = False
         if not proved:
             yield f"{_name(row)} is not as it was written."
+
+
+def _versions(workspace_id: UUID) -> Iterator[str]:
+    """The versions of the policy that were in force and are gone: an older one rules without them."""
+    here = set(Policy.objects.filter(workspace_id=workspace_id).values_list("version", flat=True))
+    for entry in entries.read(workspace_id, "workspace", only=["policy.loaded"]):
+        if entry["version"] not in here:
+            yield f"version {entry['version']} of the policy was in force and is gone."
 
 
 def _readable(policy: Policy) -> bool:

@@ -176,7 +176,11 @@ def invite(
 def _guarded(workspace: Workspace, teams: Sequence[str]) -> Refused | None:
     """Whether the policy wants people to approve who decides for one of these teams: no invitation gets past that."""
     for team in Team.objects.filter(workspace=workspace, slug__in=teams).order_by("slug"):
-        if policies.changing(workspace.pk, "team", {"team": team.slug, "name": team.name, "people": []}):
+        try:
+            asked = policies.changing(workspace.pk, "team", {"team": team.slug, "name": team.name, "people": []})
+        except policies.PolicyFault as fault:
+            return Refused("tampered", fault.message)
+        if asked:
             told = (
                 f"Who decides for {team.name} has to be approved: invite without the team, and ask for it afterwards."
             )
@@ -217,7 +221,7 @@ def accept(welcome: Welcome, person: Person) -> Refused | None:
     try:
         with rows.within(welcome.workspace):
             return _accept(welcome, person)
-    except policies.NeedsApproval:
+    except (policies.NeedsApproval, policies.PolicyFault):
         return Refused("no_longer", "Who decides for its teams has to be approved by now: ask for another invitation.")
 
 

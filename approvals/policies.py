@@ -12,7 +12,7 @@ from django.db import models
 
 from approvals import deputies, people, policy_shadow, policy_words, rows, schemas
 from approvals.deputies import Eligible
-from approvals.ledger import canonical, entries, keys
+from approvals.ledger import canonical, entries, followed, keys
 from approvals.people import Person, Team, Workspace
 from approvals.policy_documents import PolicyFault as PolicyFault
 from approvals.policy_documents import read_document as read_document
@@ -112,6 +112,19 @@ def current_version(workspace_id: UUID) -> int:
     return version or 0
 
 
+_LOADED = followed.Followed(
+    ["policy.loaded"], 0, lambda last, told: max([last, *(int(entry["version"]) for entry in told)])
+)
+
+
+def check_newest(workspace_id: UUID) -> None:
+    """That the newest version which the ledger put in force is there. Raises Forged where somebody took it out of the
+    database, so that an older one would rule, and ledger.about.Broken where the ledger proves nothing."""
+    last, policy = _LOADED.of(workspace_id), current(workspace_id)
+    if last > (policy.version if policy else 0):
+        raise Forged(f"Version {last} of the policy was in force and is gone.")
+
+
 def judge(workspace_id: UUID, *, tool: str, agent: str, args: Any, kind: str = "call", shadow: bool = True) -> Opinion:
     """What the policy in force says: the verdict of the first rule that matches. What no rule names is denied, and so
     is everything when a condition cannot be judged or the policy was tampered with. Never raises for a domain
@@ -205,7 +218,12 @@ class NeedsApproval(Exception):
 
 def changing(workspace_id: UUID, what: str, document: Any) -> Opinion | None:
     """The rule that wants a change to this document approved; ``what`` is policy, team or tool. None where no rule is
-    about it. A version that is not as it was saved takes no such rule away: the last one that is counts."""
+    about it. A version that is not as it was saved takes no such rule away: the last one that is counts. Raises
+    PolicyFault where the newest version is gone."""
+    try:
+        check_newest(workspace_id)
+    except UNPROVEN as fault:
+        raise PolicyFault("", "gone", f"{fault} Nothing is changed before it is back.") from fault
     for policy in Policy.objects.filter(workspace_id=workspace_id).order_by("-version").iterator(8):
         try:
             rules = policy.rules

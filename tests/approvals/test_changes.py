@@ -10,7 +10,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from approvals import cast as casting
-from approvals import changes, invitations, people, policies, rows
+from approvals import changes, evidence, gate, invitations, people, policies, rows
 from approvals.approvals import Approval
 from approvals.decisions import Decided, Decision, Refused
 from approvals.ledger import canonical, entries
@@ -18,7 +18,7 @@ from approvals.people import Person
 from approvals.policies import NeedsApproval, Policy, PolicyFault, read_document
 from tests.approvals.pages.conftest import at
 from tests.approvals.pages.conftest import reads as reads
-from tests.cast import POLICY, Cast, say
+from tests.cast import POLICY, Cast, propose, refund, say
 
 RULE = """
   - id: changes
@@ -279,3 +279,26 @@ def test_the_page_says_what_changes_and_who_wants_it(guarded: Cast, reads: Any) 
 def test_the_page_of_a_team_names_who_joins(guarded: Cast, reads: Any) -> None:
     html = reads(guarded.dana).get(at(joining(guarded))).content.decode()
     assert f"+ Riley Chen &lt;{guarded.riley.email}&gt;" in html and "Who decides for Finance" in html
+
+
+@pytest.mark.committed
+def test_a_version_that_was_taken_away_lowers_nothing(cast: Cast, tamper: Any) -> None:
+    """AU-2, AZ-9: without the newest version an older one would rule, which asked nobody."""
+    policies.load(cast.northwind, GUARDED, by="system")
+    subject, held = _ruled(cast)
+    assert isinstance(gate.clearance(cast.northwind.pk, subject, held), gate.Cleared)
+    tamper("DELETE FROM approvals_policy WHERE version = 2")
+    gone = gate.clearance(cast.northwind.pk, subject, held)
+    assert isinstance(gone, gate.NotCleared) and gone.code == "tampered" and "Version 2" in gone.message
+    with pytest.raises(PolicyFault, match="is gone"):
+        policies.load(cast.northwind, POLICY.replace("5000", "6000"), by="system")
+    change = changes.of_team(cast.finance, joining=cast.riley)
+    assert isinstance(changes.propose(cast.northwind, change, by=cast.omar), Refused)
+    assert "version 2 of the policy was in force and is gone." in list(evidence.unproven(cast.northwind.pk))
+
+
+def _ruled(cast: Cast) -> tuple[str, str]:
+    """A small refund, which goes without asking: its subject and digest."""
+    proposal = propose(cast, refund(100))
+    with rows.within(cast.northwind):
+        return proposal.subject, gate.hold(gate.judge(proposal)).digest or ""

@@ -318,6 +318,13 @@ def older_shadow(field: Field) -> None:
     field.run = field.begin("tamper.asked")
 
 
+@kind("the policy's newest version is removed")
+def policy_removed(field: Field) -> None:
+    policies.load(field.workspace, DENY, by="system")
+    field.sql("DELETE FROM approvals_policy WHERE workspace_id = %(workspace)s AND version = 2")
+
+
+DENY: Final = "policy: 1\nrules: [{id: none, match: {}, verdict: deny}]"
 ALLOW: Final = "policy: 1\nrules: [{id: all, match: {}, verdict: allow}]"
 
 
