@@ -15,6 +15,7 @@ from runtime.calls import Call
 from runtime.runs import Run
 from runtime.tools import Use, tool
 from tests.runtime.conftest import POLICY, Desk
+from tests.tampering import Tamper
 
 WORLD: dict[str, Any] = {}
 SENT: list[dict[str, Any]] = []
@@ -117,6 +118,22 @@ def test_the_header_says_where_it_points_and_nothing_of_what_was_found(bank: Des
     approval = Approval.objects.get(subject=held.public_id)
     target = revisions.current_revision(approval).ruling.header["target"]
     assert (target["of"], target["by"], len(target["code"])) == (["/account"], "targets.balance", 68)
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["header - 'target'", "jsonb_set(header, '{target,code}', '\"00\"')"],
+    ids=["taken out", "changed"],
+)
+def test_a_pin_that_was_changed_past_placet_lets_nothing_go(bank: Desk, tamper: Tamper, header: str) -> None:
+    """BD-7, T31: it is signed with what people voted on."""
+    run, held = proposed(bank)
+    bank.say(held, bank.cast.dana, "approve")
+    WORLD["acc_1"] = 50_000
+    tamper(f"UPDATE approvals_ruling SET header = {header} WHERE subject = %s", held.public_id)
+    bank.work(run)
+    held.refresh_from_db()
+    assert (SENT, held.status) == ([], "refused")
 
 
 def test_the_page_says_whether_it_is_looked_at_again(bank: Desk) -> None:
