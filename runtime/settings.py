@@ -181,7 +181,7 @@ ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_SESSION_REMEMBER = False
 ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
 ACCOUNT_REAUTHENTICATION_METHODS = ["password", "mfa"]
-ACCOUNT_RATE_LIMITS = {"join": "20/m/ip", "oidc": "30/m/ip"}  # beside those that allauth sets
+ACCOUNT_RATE_LIMITS = {"join": "20/m/ip", "oidc": "30/m/ip", "invite": "20/m/user"}  # beside those that allauth sets
 # How fresh a sign-in is, approvals/assurance.py alone says.
 ACCOUNT_REAUTHENTICATION_TIMEOUT = 0
 MFA_ADAPTER = "approvals.signin.factors.FactorAdapter"

@@ -25,6 +25,14 @@ from approvals.votes import Refused
 
 P = ParamSpec("P")
 NAME_MOST = 120
+METHODS = {
+    "password": "your password",
+    "totp": "a code of your app",
+    "passkey": "a passkey",
+    "recovery_code": "a recovery code",
+    "oidc": "an identity provider",
+}
+"""By what somebody proved who they are, in words."""
 
 
 class OwnVisit(HttpRequest):
@@ -63,7 +71,7 @@ def confirm_address(request: Any, back_to: str) -> str:
 @signed_in
 def account(request: OwnVisit) -> HttpResponse:
     """How the reader signs in, and which workspaces they belong to."""
-    held = signin.factors(request.user)
+    held, assured = signin.factors(request.user), assurance.of_session(request)
     return render(
         request,
         "account/page.html",
@@ -74,7 +82,8 @@ def account(request: OwnVisit) -> HttpResponse:
             "identities": identities.of_person(request.user),
             "providers": [one for one in providers.every() if one not in identities.providers_of(request.user)],
             "my_workspaces": workspaces.of_person(request.user),
-            "assured": assurance.of_session(request),
+            "assured": assured,
+            "proved_by": [METHODS.get(one, one) for one in assured.methods],
         },
     )
 

@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.functional import SimpleLazyObject
 
-from approvals import workspaces
+from approvals import people, workspaces
 from approvals.pages import reader
 
 
@@ -22,5 +22,6 @@ def frame(request: HttpRequest) -> dict[str, Any]:
     mine = getattr(request, "my_workspaces", None)
     told["my_workspaces"] = SimpleLazyObject(lambda: workspaces.of_person(user)) if mine is None else mine
     if workspace is not None:
+        told["administers"] = SimpleLazyObject(lambda: people.may(user, "administer", workspace))
         told |= {"workspace": workspace, "waiting": SimpleLazyObject(lambda: reader.waiting(workspace, user))}
     return told

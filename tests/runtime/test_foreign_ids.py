@@ -22,10 +22,11 @@ from django.core.management import CommandError, call_command, get_commands, loa
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
-from approvals import absences, assurance, granting, identities, people, policies, rows, watchers
+from approvals import absences, assurance, granting, identities, invitations, people, policies, rows, watchers
 from approvals.approvals import Approval
 from approvals.deputies import Absence
 from approvals.grants import Grant
+from approvals.invitations import Invitation
 from approvals.providers import Claims
 from approvals.rows import isolation
 from runtime import credentials, definitions, tasks
@@ -47,6 +48,7 @@ PREFIXES = {
     "grant": "grt",
     "absence": "abs",
     "watcher": "wat",
+    "invitation": "inv",
 }
 PLAIN = {"number": 1, "rest": "nothing", "short": "nowhere"}
 """Arguments of routes that name no row by themselves."""
@@ -98,12 +100,14 @@ def stranger(desk: Desk, committed_db: str) -> Iterator[Stranger]:
     cast, page = desk.cast, Client(enforce_csrf_checks=False)
     foreign["watcher"] = watchers.create(cast.northwind, by="system")[0].public_id
     foreign["pk"] = Authenticator.objects.create(user=cast.dana, type="webauthn", data={"name": "Key"}).pk
+    invitations.invite(cast.northwind, "new@northwind.example", by=None)
     identities.link(cast.dana, Claims("https://id.example", "dana"))
     away = absences.announce(
         cast.northwind, cast.dana, kind="out_of_office", ends_at=rows.now() + timedelta(days=1), by=None
     )
     assert isinstance(away, Absence)
     foreign["absence"] = away.public_id
+    foreign["invitation"] = Invitation.objects.get().public_id
     foreign["identity"] = identities.of_person(cast.dana)[0].public_id
     for right in ("administer", "audit"):
         people.grant(cast.oskar, right, cast.halden, by="system")
