@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 from uuid import UUID
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
-from approvals import expiry, policies, repeats, resolutions, rows
+from approvals import escalation, expiry, policies, repeats, resolutions, rows
 from approvals.ledger import canonical, entries, keys, sealing
 from approvals.people import Person
 from approvals.resolutions import Resolution as Resolution
@@ -250,7 +250,7 @@ def open_approval(question: Question, *, checkpoint_mac: str, by: str) -> Approv
         **{name: getattr(question, name) for name in copied},
         policy_version=question.opinion.policy_version,
         asked_again_id=question.asked_again,
-        expires_at=rows.now() + timedelta(seconds=rule["deadline"]),
+        expires_at=rows.now() + timedelta(seconds=escalation.lasts(rule)),
         **_bar_columns(rule),
     )
     approval.context = sealing.seal(
@@ -268,8 +268,14 @@ def open_approval(question: Question, *, checkpoint_mac: str, by: str) -> Approv
     body |= {"asked_again": rows.public_id("apr", question.asked_again)} if question.asked_again else {}
     body |= {name: said for name in ("rehearsal", "refused_before") if (said := getattr(approval, name))}
     record(approval, "approval.opened", body, by=by)
+    for plan in OPENED:
+        plan(approval, rule)
     rows.publish(approval.workspace_id, approval.public_id)
     return approval
+
+
+OPENED: Final[list[Callable[[Approval, dict[str, Any]], None]]] = []
+"""What else is written when an approval opens, in its transaction: functions of it and of its rule."""
 
 
 def _bar_columns(rule: Mapping[str, Any]) -> dict[str, Any]:

@@ -256,7 +256,7 @@ def _short_of(vote: votes.Ballot, opinion: policies.Opinion) -> NotCleared | Non
     """Whether the votes fall short of a rule of today that is not the one they were given under."""
     if opinion.verdict == "allow" or opinion.rule is None:
         return None
-    able = policies.eligible(vote.approval.workspace_id, opinion.rule)
+    able = policies.eligible(vote.approval.workspace_id, opinion.rule, level=vote.level)
     # The rule of today may ask for other seats, whose rights have to be explained as well.
     if _unexplained(vote, able, vote.yeses):
         return UNEXPLAINED

@@ -126,6 +126,14 @@ _IN_FORCE = rows.Ready(
 )
 
 
+def away(workspace_id: UUID) -> set[UUID]:
+    """Those who are out of office now, whether or not somebody stands in for them."""
+    out = Absence.objects.filter(workspace_id=workspace_id, kind=Absence.Kind.OUT_OF_OFFICE, ended_at__isnull=True)
+    return set(
+        out.filter(starts_at__lte=rows.NowOnce(), ends_at__gt=rows.NowOnce()).values_list("person_id", flat=True)
+    )
+
+
 def lent_seats(workspace_id: UUID, person: Person) -> dict[UUID, set[str]]:
     """The seats lent to somebody now, by lender; a lender that was switched off or left has none."""
     lent: dict[UUID, set[str]] = {}

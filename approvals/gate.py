@@ -38,6 +38,7 @@ from approvals.clearance import NotCleared as NotCleared
 from approvals.clearance import answer as answer
 from approvals.clearance import clearance as clearance
 from approvals.clearance import lapsed as lapsed
+from approvals.deadlines import do_due as do_due
 from approvals.edits import money
 from approvals.erasure import StillOpen as StillOpen
 from approvals.ledger import canonical, entries
@@ -79,6 +80,7 @@ __all__ = [
     "changing",
     "clearance",
     "covered",
+    "do_due",
     "erase",
     "expire_due",
     "hold",

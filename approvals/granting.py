@@ -116,6 +116,8 @@ def _fitting(seen: Approval, terms: Terms) -> Terms | Refused:
 def _open(seen: Approval, terms: Terms, opinion: policies.Opinion, by: Person) -> Approval:
     rule = dict(opinion.rule or {})
     rule |= {"allowed_decisions": ["approve", "reject"], "editable": None, "on_deadline": "return_expired"}
+    rule.pop("escalate", None)  # it ends with its own deadline, and so do its reminders
+    rule.pop("remind_after", None)
     rule["deadline"] = min(rule["deadline"], rule["standing"]["for"])
     key, encoded = rows.uuid7(), terms.encoded()
     question = approvals.Question(

@@ -2,6 +2,7 @@
 
 from approvals.approvals import Approval as Approval
 from approvals.comments import Comment as Comment
+from approvals.deadlines import DueStep as DueStep
 from approvals.deputies import Absence as Absence
 from approvals.grants import Grant as Grant
 from approvals.grants import GrantUse as GrantUse

@@ -364,7 +364,7 @@ def explained(person: Person, right: str, thing: Any) -> bool:
 
 
 def _explained(told: _Told, person: str, seats: dict[str, str]) -> bool:
-    rights = {(person, "operate" if is_operators(seat) else "decide", thing) for seat, thing in seats.items()}
+    rights = {(person, "operate" if is_operators(thing) else "decide", thing) for thing in seats.values()}
     return person in told.joined - told.off and rights <= told.granted
 
 

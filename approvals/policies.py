@@ -10,7 +10,7 @@ from uuid import UUID
 
 from django.db import models
 
-from approvals import deputies, people, policy_shadow, policy_words, rows, schemas
+from approvals import deputies, escalation, people, policy_shadow, policy_words, rows, schemas
 from approvals.deputies import Eligible
 from approvals.ledger import canonical, entries, followed, keys
 from approvals.people import Person, Team, Workspace
@@ -259,10 +259,12 @@ def filled(needed: Sequence[str], teams_of: Iterable[Collection[str]]) -> int:
     return sum(place(voter, set()) for voter in range(len(voters)))
 
 
-def eligible(workspace_id: UUID, rule: Mapping[str, Any]) -> Eligible:
-    """Who may decide under the rule now, with the seats they may take in their own right or in the place of others."""
-    able = people.deciders_of(workspace_id, {need["team"] for need in rule["approvals"]})
-    return deputies.with_deputies(workspace_id, able)
+def eligible(workspace_id: UUID, rule: Mapping[str, Any], *, level: int = 0) -> Eligible:
+    """Who may decide under the rule now, with the seats they may take in their own right or in the place of others;
+    ``level`` is how often it has escalated."""
+    wanted, more = {need["team"] for need in rule["approvals"]}, escalation.added(rule, level)
+    able = deputies.with_deputies(workspace_id, people.deciders_of(workspace_id, wanted | set(more)))
+    return escalation.with_more(able, wanted, more) if more else able
 
 
 def satisfiable(workspace_id: UUID, rule: Mapping[str, Any], *, without: Iterable[UUID] = ()) -> bool:
@@ -354,8 +356,20 @@ def check_people(workspace_id: UUID, rules: Sequence[Mapping[str, Any]]) -> None
             if need["team"] not in known:
                 pointer = f"/rules/{index}/approvals/{place}/team"
                 raise PolicyFault(pointer, "team", f"The workspace has no team {need['team']}.")
+        _check_levels(workspace_id, rule, known, f"/rules/{index}/escalate")
         if not satisfiable(workspace_id, rule):
             message = (
                 f"Rule {rule['id']} needs {len(seats(rule))} people, and fewer may decide: nobody could satisfy it."
             )
             raise PolicyFault(f"/rules/{index}/approvals", "satisfiable", message)
+
+
+def _check_levels(workspace_id: UUID, rule: Mapping[str, Any], known: set[str], pointer: str) -> None:
+    for index, level in enumerate(escalation.levels(rule)):
+        for place, team in enumerate(level["teams"]):
+            if team not in known:
+                told = f"The workspace has no team {team}."
+                raise PolicyFault(f"{pointer}/{index}/teams/{place}", "team", told)
+        if not people.deciders_of(workspace_id, level["teams"]):
+            told = "Nobody may decide for these teams, so the level would add nobody."
+            raise PolicyFault(f"{pointer}/{index}/teams", "satisfiable", told)

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from approvals import policy_floors, policy_freezes, policy_limits, policy_shadow, policy_words, schemas
+from approvals import (
+    escalation,
+    policy_floors,
+    policy_freezes,
+    policy_limits,
+    policy_shadow,
+    policy_words,
+    schemas,
+)
 from approvals.policy_text import PolicyFault as PolicyFault
 from approvals.policy_text import parse as parse
 from approvals.policy_words import DURATION, RISKS, WORDS
@@ -76,7 +84,7 @@ RULE_SCHEMA: dict[str, Any] = {
         },
         "editable": _POINTERS,
         "deadline": DURATION,
-        "on_deadline": {"enum": ["return_expired", "cancel_run"]},
+        "on_deadline": {"enum": ["return_expired", "cancel_run", "escalate"]},
         **{name: word.schema for name, word in WORDS.items()},
     },
 }
@@ -171,6 +179,7 @@ def match_kinds(match: Mapping[str, Any]) -> list[str]:
 def _for_people(rule: dict[str, Any], pointer: str) -> dict[str, Any]:
     if "approvals" not in rule:
         raise PolicyFault(f"{pointer}/approvals", "required", "Say which team must approve.")
+    escalation.check_end(rule, pointer)
     needs = [{"team": need["team"], "count": need.get("count", 1)} for need in rule["approvals"]]
     return {
         "approvals": needs,

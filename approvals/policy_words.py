@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from approvals import assurance, policy_freezes, policy_standing
+from approvals import assurance, escalation, policy_freezes, policy_standing
 from approvals.policy_text import PolicyFault
 
 DEADLINE_MAX: Final = 90 * 24 * 3600
@@ -27,6 +27,26 @@ MESSAGES: Final[dict[str, Any]] = {
     "items": {"enum": [*VERDICTS]},
     "minItems": 1,
     "uniqueItems": True,
+}
+LEVELS: Final[dict[str, Any]] = {
+    "type": "array",
+    "minItems": 1,
+    "maxItems": escalation.MOST,
+    "items": {
+        "type": "object",
+        "additionalProperties": False,
+        "required": ["teams", "deadline"],
+        "properties": {
+            "teams": {
+                "type": "array",
+                "items": {"type": "string", "minLength": 1, "maxLength": 40},
+                "minItems": 1,
+                "maxItems": 20,
+                "uniqueItems": True,
+            },
+            "deadline": DURATION,
+        },
+    },
 }
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
@@ -50,6 +70,8 @@ class Word:
     both: Callable[[Any, Any], Any]
     for_calls: bool = False
     verdicts: frozenset[str] = frozenset({"require_approval"})
+    alone: bool = True
+    """Whether it holds for two rules together where only one of them says it."""
 
 
 def seconds(value: int | str, pointer: str = "") -> int:
@@ -109,6 +131,23 @@ def _all(one: list[str], other: list[str]) -> list[str]:
     return one + [each for each in other if each not in one]
 
 
+def _levels(levels: list[dict[str, Any]], place: Place) -> list[dict[str, Any]]:
+    written = [
+        {"teams": level["teams"], "deadline": seconds(level["deadline"], f"{place.pointer}/{index}/deadline")}
+        for index, level in enumerate(levels)
+    ]
+    if seconds(place.rule.get("deadline", "1d")) + sum(level["deadline"] for level in written) > DEADLINE_MAX:
+        raise PolicyFault(place.pointer, "duration", "With its deadline the levels last longer than 90 days.")
+    return written
+
+
+def _sooner_than_the_end(value: int | str, place: Place) -> int:
+    length = seconds(value, place.pointer)
+    if length >= seconds(place.rule.get("deadline", "1d")):
+        raise PolicyFault(place.pointer, "remind_after", "Nobody would be reminded before the deadline.")
+    return length
+
+
 WORDS: Final[dict[str, Word]] = {
     "assurance": Word(ASSURANCES, _level, higher),
     "require_message_on": Word(MESSAGES, _as_said, _all),
@@ -118,6 +157,8 @@ WORDS: Final[dict[str, Word]] = {
     "freeze": Word(
         policy_freezes.NAMES, _windows, policy_freezes.together, True, frozenset({"require_approval", "allow"})
     ),
+    "escalate": Word(LEVELS, _levels, escalation.same, alone=False),
+    "remind_after": Word(DURATION, _sooner_than_the_end, min),
 }
 
 
@@ -133,8 +174,10 @@ def written(rule: Mapping[str, Any], pointer: str, document: Mapping[str, Any]) 
 
 def stricter(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
     """What two rules say together in these words: never less than either."""
-    both = {
-        name: word.both(before[name], after[name]) for name, word in WORDS.items() if name in before and name in after
-    }
-    one = {name: rule[name] for rule in (after, before) for name in WORDS if name in rule}
-    return one | both
+    said: dict[str, Any] = {}
+    for name, word in WORDS.items():
+        if (name in before and name in after) or (name in before and not word.alone):
+            said[name] = word.both(before[name], after.get(name))
+        elif (name in before or name in after) and word.alone:
+            said[name] = before[name] if name in before else after[name]
+    return said

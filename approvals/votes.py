@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 from uuid import UUID
 
-from approvals import people, policies, returns, revisions, said
+from approvals import escalation, people, policies, returns, revisions, rows, said
 from approvals.approvals import Approval
 from approvals.deputies import Eligible, Lent
 from approvals.people import Person
@@ -66,6 +66,8 @@ class Ballot:
     stops: list[Decision] = field(default_factory=list)
     turns: Mapping[UUID, int] = field(default_factory=dict)
     """How often each person spoke on this revision, whether or not it counts."""
+    level: int = 0
+    """How often it has escalated."""
     at: datetime | None = None
     """When it was read, by the database's clock; None for a revision that was only just made."""
 
@@ -236,7 +238,10 @@ def ballot(approval: Approval, revision: Revision) -> Ballot:
     rule = revisions.bar_of(revision)
     if not approval.holds():
         raise Forged("What was asked is not as it was written.")
-    empty = Ballot(approval, revision, rule, policies.eligible(approval.workspace_id, rule), [])
+    level = level_of(approval, revision, rule)
+    empty = Ballot(
+        approval, revision, rule, policies.eligible(approval.workspace_id, rule, level=level), [], level=level
+    )
     last: dict[UUID, Decision] = {}
     turns = Counter[UUID]()
     stops: list[Decision] = []
@@ -252,6 +257,13 @@ def ballot(approval: Approval, revision: Revision) -> Ballot:
     yeses = [vote for vote in counted if vote.verdict == "approve"]
     answers = [vote for vote in counted if vote.verdict in {"respond", "choose"}]
     return replace(empty, yeses=yeses, answers=answers, stops=stops, turns=turns, at=getattr(revision, "read_at", None))
+
+
+def level_of(approval: Approval, revision: Revision, rule: Mapping[str, Any]) -> int:
+    """How often an approval has escalated, by its signed rule and its signed end."""
+    if not escalation.levels(rule):
+        return 0
+    return escalation.reached(approval, rule, getattr(revision, "read_at", None) or rows.now())
 
 
 def holder(vote: Decision) -> UUID:

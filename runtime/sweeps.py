@@ -41,18 +41,21 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Swept:
-    """What one sweep found: runs it hinted, and approvals that ended at their deadline."""
+    """What one sweep found: runs it hinted, approvals that ended at their deadline, and how often people were told of
+    one that still waits."""
 
     hinted: int
     expired: int
+    told: int = 0
 
 
 def sweep() -> Swept:
     """Look once at everything that is due. Raises DatabaseError when the database cannot be asked."""
     processes.beat()
     wake_sleepers()
+    told = gate.do_due()
     expired = gate.expire_due()
-    return Swept(hint_due(), expired)
+    return Swept(hint_due(), expired, told)
 
 
 # Due runs

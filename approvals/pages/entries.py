@@ -11,7 +11,7 @@ from uuid import UUID
 from django.db.models import F
 from django.urls import reverse
 
-from approvals import deputies, masking, people, repeats, returns, rows
+from approvals import deputies, escalation, masking, people, policies, repeats, returns, rows
 from approvals.approvals import Approval
 from approvals.channels import kinds, outcomes
 from approvals.channels.card import Card
@@ -153,12 +153,24 @@ def entries(workspace: Workspace, found: Iterable[Approval]) -> list[Entry]:
     listed = list(found)
     now = rows.now()
     voted_on, given = _revisions(listed), _yes(workspace, listed)
-    held = people.deciders_of(workspace.pk, {slug for approval in listed for slug in approval.teams})
+    asked = {slug for approval in listed for slug in approval.teams}
+    asked |= {team for approval in listed for team in _more(approval, now)}
+    held = people.deciders_of(workspace.pk, asked)
     able = deputies.with_deputies(workspace.pk, held)
     teams = dict(Team.objects.filter(workspace=workspace).values_list("slug", "name"))
     masking.note(workspace.pk, listed)
-    ballots = [_ballot(one, voted_on[one.pk], able, given[one.pk]) for one in listed]
+    ballots = [_ballot(one, voted_on[one.pk], _able(one, able, now), given[one.pk]) for one in listed]
     return [_entry(workspace, ballot, teams, now) for ballot in ballots]
+
+
+def _more(approval: Approval, now: datetime) -> list[str]:
+    """The teams that may decide as well by now, since nobody had."""
+    return escalation.added(approval.rule, escalation.reached(approval, approval.rule, now))
+
+
+def _able(approval: Approval, able: Eligible, now: datetime) -> Eligible:
+    more = _more(approval, now)
+    return escalation.with_more(able, policies.seats(approval.rule), more) if more else able
 
 
 def _ballot(approval: Approval, revision: Revision, able: Eligible, given: Iterable[Decision]) -> Ballot:

@@ -39,12 +39,26 @@ class Item:
     state: Any = None
 
 
-def story(asked: Told) -> list[Item]:
-    """The whole story, the open question last."""
+def story(asked: Told, meanwhile: Sequence[Item] = ()) -> list[Item]:
+    """The whole story, the open question last; ``meanwhile`` is what else happened, in order."""
     opened = asked.approval.created_at
     before = [*_sent(asked), *_renewed(asked)]
-    told = [*before, Item(_proposed(asked), opened), Item(_ruled(asked), opened), *_decided(asked), *_ended(asked)]
+    told = [
+        *before,
+        Item(_proposed(asked), opened),
+        Item(_ruled(asked), opened),
+        *_in_order([*_decided(asked)], meanwhile),
+        *_ended(asked),
+    ]
     return _with_comments(told, asked)
+
+
+def _in_order(items: list[Item], more: Sequence[Item]) -> list[Item]:
+    """The lines with others put in where they belong by their time."""
+    for each in more:
+        later = (place for place, item in enumerate(items) if item.when and each.when and item.when > each.when)
+        items.insert(next(later, len(items)), each)
+    return items
 
 
 def _with_comments(told: list[Item], asked: Told) -> list[Item]:

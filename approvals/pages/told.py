@@ -15,7 +15,7 @@ from approvals.channels import card as words
 from approvals.channels import kinds, outcomes
 from approvals.decisions import Decision
 from approvals.edits import marks
-from approvals.pages import known, story
+from approvals.pages import known, levels, story
 from approvals.pages.asked import Asked
 from approvals.pages.entries import AGREEING
 from approvals.pages.tags import moment
@@ -332,8 +332,12 @@ class Told(Asked):
         return known.facts(self)
 
     @property
+    def next_level(self) -> SafeString | str:
+        return levels.next_level(self)
+
+    @property
     def history(self) -> list[story.Item]:
-        return story.story(self)
+        return story.story(self, levels.meanwhile(self))
 
 
 def lasting(seconds: int) -> str:

@@ -56,7 +56,7 @@ def test_a_passkey_is_refused_with_what_to_say_instead() -> None:
     assert "say click, session or fresh" in fault(RULE | {"assurance": "passkey"}).message
 
 
-@pytest.mark.parametrize("word", ["remind_after", "escalate", "standing", "routes"])
+@pytest.mark.parametrize("word", ["routes"])
 def test_a_word_that_nothing_keeps_is_no_word(word: str) -> None:
     """A policy never says what then does not happen."""
     assert fault(RULE | {word: "1h"}).pointer == f"/rules/0/{word}"

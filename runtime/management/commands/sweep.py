@@ -27,7 +27,9 @@ class Command(BaseCommand):
         checks.refuse_wrong_keys()
         if options["once"]:
             found = sweeps.sweep()
-            self.stdout.write(f"hinted {found.hinted}, expired {found.expired}, repaired {sweeps.repair()}")
+            self.stdout.write(
+                f"hinted {found.hinted}, expired {found.expired}, told {found.told}, repaired {sweeps.repair()}"
+            )
             return
         enough = threading.Event()
         for number in (signal.SIGTERM, signal.SIGINT):

@@ -1,0 +1,52 @@
+"""What a page says of the time in which nobody decides: who is asked next, who was reminded, who may decide by now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from approvals import deadlines, escalation, people, rows
+from approvals.deadlines import DueStep
+from approvals.pages.story import Item
+from approvals.pages.tags import moment
+from approvals.people import Person
+
+if TYPE_CHECKING:
+    from approvals.pages.told import Told
+
+
+def next_level(asked: Told) -> SafeString | str:
+    """From when more people may decide, and who they are."""
+    approval, rule = asked.approval, asked.rule
+    number = escalation.reached(approval, rule, rows.now()) + 1
+    if not asked.pending or number > len(escalation.levels(rule)):
+        return ""
+    teams = _teams(asked, number)
+    begins = moment(escalation.begins(approval, rule, number), "at")
+    return format_html("If nobody has decided by {}, {} may decide as well.", begins, teams)
+
+
+def meanwhile(asked: Told) -> list[Item]:
+    """The reminders and levels of an approval, as lines of its story."""
+    done = deadlines.done_of(asked.approval)
+    keys = {key for due in done for told in due.told if (key := rows.parse_id(Person.PREFIX, told))}
+    names = people.names(keys)
+    return [item for due in done if (item := _item(asked, due, names))]
+
+
+def _item(asked: Told, due: DueStep, names: dict[UUID, str]) -> Item | None:
+    if due.step == DueStep.Step.ESCALATE:
+        return Item(format_html("Nobody had decided, so {} may decide as well", _teams(asked, due.number)), due.done_at)
+    told = [names[key] for each in due.told if (key := rows.parse_id(Person.PREFIX, each)) in names]
+    return Item(format_html("Reminded {}", ", ".join(sorted(told))), due.done_at) if told else None
+
+
+def _teams(asked: Told, number: int) -> str:
+    level = escalation.levels(asked.rule)[number - 1 : number]
+    slugs: Iterable[str] = level[0]["teams"] if level else ()
+    known = people.team_names(asked.approval.workspace_id, slugs)
+    return " and ".join(known.get(slug, slug) for slug in slugs) or "more people"
