@@ -9,7 +9,7 @@ from typing import Any
 from django.db.models import F
 from ninja import Field, Schema
 
-from approvals import decisions, pins, votes
+from approvals import decisions, halts, pins, votes
 from approvals.approvals import Approval, context_of
 from approvals.edits import patch, raw_text
 from approvals.ledger import canonical
@@ -299,12 +299,12 @@ def _patch(decision: decisions.Decision, held: list[Revision]) -> list[dict[str,
 
 def _standing(approval: Approval, reader: Person) -> dict[str, Any]:
     now = votes.standing(approval, reader)
-    return {"may_approve": now.may, "may_edit": now.may_edit} | {
-        "may_respond": now.may_respond,
-        "code": now.code,
-        "reason": now.reason,
-        "in_place_of": now.in_place_of,
-    }
+    told: dict[str, Any] = {"may_approve": now.may, "may_edit": now.may_edit, "may_respond": now.may_respond}
+    told |= {"code": now.code, "reason": now.reason, "in_place_of": now.in_place_of}
+    if halt := halts.of(approval):
+        told |= dict.fromkeys(("may_approve", "may_edit", "may_respond"), False)
+        told |= {"code": "halted", "reason": halt.told}
+    return told
 
 
 def _when(moment: datetime | None) -> str | None:

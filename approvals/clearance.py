@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from approvals import deputies, grants, moments, people, policies, revisions, rows, shadows, turns, votes
+from approvals import deputies, glass, grants, halts, moments, people, policies, revisions, rows, shadows, turns, votes
 from approvals.approvals import Approval, context_of
 from approvals.deputies import Absence, Eligible
 from approvals.ledger import canonical
 from approvals.revisions import Revision
 from approvals.rulings import UNPROVEN, Forged, Ruling
 from approvals.said import Decision
+
+HALTED = "halted"
+"""The code of what is not cleared because somebody stopped its agent."""
+LOOK = timedelta(minutes=15)
+"""How long it takes at most until it is looked at again."""
 
 
 @dataclass(frozen=True)
@@ -86,14 +91,16 @@ def lapsed(workspace_id: UUID, subject: str, digest: str) -> Lapsed:
 
 
 def _clearance(workspace_id: UUID, subject: str, digest: str) -> Cleared | NotCleared:
-    ruling = _RULED.first(workspace=workspace_id, subject=subject, digest=digest) if digest else None
+    ruling: Any = _RULED.first(workspace=workspace_id, subject=subject, digest=digest) if digest else None
     if ruling is None or not ruling.holds():
         return NotCleared("tampered", "No ruling that Placet wrote covers this call.")
     args = ruling.clear_args()
     if canonical.action_digest(ruling.header, args) != digest:
         return NotCleared("tampered", "The arguments are not the ones the digest names.")
     policies.check_newest(workspace_id)
-    if ruling.verdict == Ruling.Verdict.REQUIRE_APPROVAL:
+    if _kind(ruling) == Approval.Kind.CALL and halts.since(workspace_id, ruling.agent):
+        problem: NotCleared | None = NotCleared(HALTED, "Its agent is stopped.", ruling.read_at + LOOK)
+    elif ruling.verdict == Ruling.Verdict.REQUIRE_APPROVAL:
         problem = _unapproved(ruling, args)
     else:
         problem = _no_longer_allowed(ruling, args)
@@ -222,7 +229,7 @@ def _votes_fall_short(vote: votes.Ballot) -> NotCleared | None:
     turns.check(approval, revision)
     if vote.stops:
         return NotCleared("stopped", f"{vote.stops[0].person.name} stopped it.")
-    if vote.filled < vote.needed:
+    if vote.filled < vote.needed and not glass.lets_go(vote, vote.rule):
         # A vote that was written past Placet is no lapse that people could mend by voting once more.
         forged = any(not said.holds() for said in approval.decisions.filter(revision=revision.number))
         code = "tampered" if forged else "votes_fall_short"
@@ -239,17 +246,20 @@ def _call(vote: votes.Ballot, ruling: Any, args: bytes) -> NotCleared | None:
     if wait := moments.frozen(opinion.rule, now):
         return _not_yet(wait)  # before its age is looked at: people are asked again once, when the window is over
     rules = [vote.rule, *([opinion.rule] if opinion.verdict == "require_approval" and opinion.rule else [])]
-    given = moments.given_at(vote.yeses)
-    if _too_old(moments.stale_at(rules, given), ruling):
+    given = moments.given_at([*vote.yeses, *vote.overrides])
+    if now >= _good_until(vote, ruling, moments.stale_at(rules, given), given):
         return NotCleared("expired", "The approval ran out before the call could run.")
     short = _short_of(vote, opinion) if opinion.rule not in (None, vote.rule) else None
     return short or _not_yet(moments.held_back(rules, given, now))
 
 
-def _too_old(stale: datetime | None, ruling: Any) -> bool:
-    """Whether the yes is not good any more: by the time that a rule gives it, else by the deadline that was hashed."""
-    until = revisions.instant(stale) if stale else str(ruling.header["expiry"])
-    return revisions.instant(ruling.read_at) >= until
+def _good_until(vote: votes.Ballot, ruling: Any, stale: datetime | None, given: datetime) -> datetime:
+    """Until when the yes is good: by the time that a rule gives it, else by the deadline that was hashed; and longer by
+    what stops froze of it."""
+    if stale:
+        return stale + halts.frozen(vote.approval.workspace_id, ruling.agent, given, ruling.read_at)
+    hashed = datetime.fromisoformat(str(ruling.header["expiry"]))
+    return hashed + timedelta(seconds=vote.approval.frozen_seconds)
 
 
 def _short_of(vote: votes.Ballot, opinion: policies.Opinion) -> NotCleared | None:
@@ -260,7 +270,8 @@ def _short_of(vote: votes.Ballot, opinion: policies.Opinion) -> NotCleared | Non
     # The rule of today may ask for other seats, whose rights have to be explained as well.
     if _unexplained(vote, able, vote.yeses):
         return UNEXPLAINED
-    if vote.filled_under(opinion.rule, able) < len(policies.seats(opinion.rule)):
+    missing = vote.filled_under(opinion.rule, able) < len(policies.seats(opinion.rule))
+    if missing and not glass.lets_go(vote, opinion.rule):
         return NotCleared("votes_fall_short", f"The votes do not meet rule {opinion.rule_id}, which asks now.")
     return None
 

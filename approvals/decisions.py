@@ -16,6 +16,8 @@ from approvals import (
     edits,
     expiry,
     floods,
+    glass,
+    halts,
     masking,
     pins,
     policies,
@@ -104,7 +106,7 @@ def _lock_and_judge(workspace_id: UUID, approval_id: UUID, attempt: Attempt) -> 
 
 _OPEN = rows.Ready(
     lambda: Approval.objects.select_for_update(no_key=True).filter(
-        expiry.still_open(rows.Now()),
+        expiry.decidable(rows.Now()),
         workspace_id=rows.Slot("workspace"),
         pk=rows.Slot("approval"),
         revision=rows.Slot("revision"),
@@ -128,6 +130,8 @@ def _missed(approval: Approval, attempt: Attempt) -> Refused:
     yet."""
     if approval.status != Approval.Status.PENDING or attempt.verdict == "stop":
         return too_late(approval)
+    if halt := halts.of(approval):
+        return Refused("halted", f"{halt.told} Nothing is decided until it goes on, and no deadline runs.")
     if attempt.revision > approval.revision:
         return Refused("stale_revision", f"There is no such revision yet: {approval.revision} is the one to decide.")
     if approval.revision != attempt.revision:
@@ -149,13 +153,19 @@ def _judge(approval: Approval, attempt: Attempt) -> Decided | Refused:
             "A verdict is approve, edit, reject, respond, choose, retract or stop.",
             pointer="/verdict",
         )
-    refusal = vote.refusal(attempt.by, attempt.verdict) or _badly_put(vote.revision, attempt)
-    refusal = refusal or asks_more(vote.rule, attempt, attempt.verdict) or floods.too_fast(vote, attempt)
-    if refusal:
+    if refusal := _refusal(vote, attempt):
         return refusal
     verbs = {"approve": _approve, "reject": _reject, "edit": _edit}
     verbs |= {"respond": answers.respond, "choose": answers.choose, "stop": stops.stop, "retract": turns.retract}
+    verbs |= {"override": glass.override}
     return verbs[attempt.verdict](vote, attempt)
+
+
+def _refusal(vote: Ballot, attempt: Attempt) -> Refused | None:
+    if attempt.verdict == glass.VERDICT:
+        return _badly_put(vote.revision, attempt) or glass.refusal(vote, attempt)
+    refusal = vote.refusal(attempt.by, attempt.verdict) or _badly_put(vote.revision, attempt)
+    return refusal or asks_more(vote.rule, attempt, attempt.verdict) or floods.too_fast(vote, attempt)
 
 
 def _check_kind(vote: Ballot) -> None:

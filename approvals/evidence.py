@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
-from approvals import rows
+from approvals import glass, halts, rows
 from approvals.approvals import Approval
 from approvals.comments import Comment
 from approvals.decisions import Decision
@@ -41,6 +41,8 @@ def unproven(workspace_id: UUID) -> Iterator[str]:
     yield from _unsigned(Approval.objects.filter(workspace_id=workspace_id), Approval.holds)
     yield from _ends(workspace_id, told)
     yield from _names(workspace_id)
+    yield from halts.unexplained(workspace_id)
+    yield from glass.unexplained(workspace_id)
 
 
 @dataclass

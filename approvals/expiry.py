@@ -1,10 +1,13 @@
-"""Expiry: when an approval really ends, which is its deadline and the time for which it was frozen. Whoever compares a
-deadline of an approval with the clock asks here, or compares ``ends_at``."""
+"""Expiry: when an approval really ends, which is its deadline and the time for which stops froze it (`halts`). Whoever
+compares a deadline of an approval with the clock asks here.
+
+``ends_at`` has the stops that are over. While one is on, nothing that it holds ends, whatever the clock says."""
 
 from __future__ import annotations
 
 from datetime import datetime
 
+from django.apps import apps
 from django.db import models
 from django.db.models.expressions import Combinable, Func
 
@@ -23,10 +26,26 @@ class Shifted(Func):
 
 
 def still_open(now: datetime | Combinable) -> models.Q:
-    """What makes an approval one that people may still decide at this moment."""
-    return models.Q(status="pending", ends_at__gt=now)
+    """What makes an approval one that has not ended at this moment, though a stop may freeze it."""
+    return models.Q(status="pending") & (models.Q(ends_at__gt=now) | _frozen())
+
+
+def decidable(now: datetime | Combinable) -> models.Q:
+    """What makes an approval one that people may decide at this moment."""
+    return models.Q(status="pending", ends_at__gt=now) & ~_frozen()
 
 
 def overdue(now: datetime | Combinable) -> models.Q:
     """What makes an approval one that ends because nobody decided it by this moment."""
-    return models.Q(status="pending", ends_at__lte=now)
+    return models.Q(status="pending", ends_at__lte=now) & ~_frozen()
+
+
+def _frozen() -> models.Q:
+    """That a stop holds the approval's agent, or all of them. A change of the workspace itself is no agent's matter: it
+    may be what ends the trouble."""
+    held = models.Q(agent="") | models.Q(agent=models.OuterRef("agent"))
+    halts = apps.get_model("approvals", "Halt")._default_manager
+    return models.Q(
+        models.Exists(halts.filter(held, workspace=models.OuterRef("workspace"), status="on"))
+        & ~models.Q(kind="change")
+    )

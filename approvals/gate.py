@@ -15,6 +15,7 @@ from approvals import (
     erasure,
     floods,
     granted,
+    halts,
     masking,
     people,
     policies,
@@ -83,6 +84,7 @@ __all__ = [
     "do_due",
     "erase",
     "expire_due",
+    "halts",
     "hold",
     "judge",
     "lapsed",
@@ -204,9 +206,7 @@ def refuse(proposal: Proposal, reason: str) -> Judgement:
 
 def hold(judgement: Judgement, *, checkpoint_mac: str = "", by: str = "system") -> Held:
     """Write what was judged: the ruling and, where people must say yes, the approval. Inside the step's `rows.within`.
-
-    Judges again if the policy's version moved since.
-    """
+    Judges again if the policy's version moved since."""
     proposal = judgement.proposal
     if policies.current_version(proposal.workspace_id) != judgement.opinion.policy_version:
         judgement = judge(proposal)

@@ -1,4 +1,4 @@
-"""Letters: mail about a person's own account, over SMTP. Mail about approvals is a channel's."""
+"""Letters: mail about a person's own account or a broken glass, over SMTP. Mail about approvals is a channel's."""
 
 from __future__ import annotations
 
@@ -44,6 +44,16 @@ def tell_of_change(person: Person, what: str) -> None:
     """Tell somebody, once it is committed, that their sign-in was changed, so that they notice if it was not them."""
     told = {"first_name": person.first_name, "what": what}
     rows.after_commit(_apart, person.email, "Your sign-in to Placet was changed", "change", told)
+
+
+def tell_all(addresses: list[str], subject: str, template: str, told: dict[str, Any]) -> None:
+    """Send everybody the same, each a letter of their own, once it is committed."""
+    rows.after_commit(lambda: Thread(target=_each, args=(addresses, subject, template, told), daemon=True).start())
+
+
+def _each(addresses: list[str], subject: str, template: str, told: dict[str, Any]) -> None:
+    for address in addresses:
+        send(address, subject, template, told)
 
 
 def _apart(*letter: Any) -> None:

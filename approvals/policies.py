@@ -10,7 +10,7 @@ from uuid import UUID
 
 from django.db import models
 
-from approvals import deputies, escalation, people, policy_shadow, policy_words, rows, schemas
+from approvals import deputies, escalation, people, policy_glass, policy_shadow, policy_words, rows, schemas
 from approvals.deputies import Eligible
 from approvals.ledger import canonical, entries, followed, keys
 from approvals.people import Person, Team, Workspace
@@ -280,7 +280,7 @@ def stricter(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
     for need in after["approvals"]:
         counts[need["team"]] = max(need["count"], counts.get(need["team"], 0))
     kept = [word for word in before["allowed_decisions"] if word in after["allowed_decisions"] or word == "reject"]
-    return {
+    both = {
         **before,
         "id": after["id"],
         "reason": after["reason"],
@@ -291,6 +291,8 @@ def stricter(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
         "editable": _both(before["editable"], after["editable"]),
         **policy_words.stricter(before, after),
     }
+    # What only one of them grants, neither grants any more.
+    return {name: said for name, said in both.items() if said is not None or name not in policy_words.WORDS}
 
 
 def _both(one: list[str] | None, other: list[str] | None) -> list[str] | None:
@@ -357,6 +359,10 @@ def check_people(workspace_id: UUID, rules: Sequence[Mapping[str, Any]]) -> None
                 pointer = f"/rules/{index}/approvals/{place}/team"
                 raise PolicyFault(pointer, "team", f"The workspace has no team {need['team']}.")
         _check_levels(workspace_id, rule, known, f"/rules/{index}/escalate")
+        for at, team in policy_glass.teams(rule):
+            if not people.deciders_of(workspace_id, [team]):
+                told = f"Nobody may decide for a team {team}, so nobody could do this."
+                raise PolicyFault(f"/rules/{index}{at}", "team", told)
         if not satisfiable(workspace_id, rule):
             message = (
                 f"Rule {rule['id']} needs {len(seats(rule))} people, and fewer may decide: nobody could satisfy it."

@@ -51,7 +51,15 @@ def raised(rule: dict[str, Any], document: Mapping[str, Any], pointer: str) -> d
     if floor is None:
         return rule
     _people(rule, floor, pointer)
+    _glass(rule, floor, pointer)
     return {name: floor[name] for name in _SAID if name in floor} | _not_less(rule, floor, pointer)
+
+
+def _glass(rule: Mapping[str, Any], floor: Mapping[str, Any], pointer: str) -> None:
+    if floor["people"] > 1 and "break_glass" in rule:
+        many = floor["people"]
+        told = f"One person could let it go alone, and the document wants {many} where the risk is {rule['risk']}."
+        raise PolicyFault(f"{pointer}/break_glass", "at_least", told)
 
 
 def _people(rule: Mapping[str, Any], floor: Mapping[str, Any], pointer: str) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from approvals import assurance, escalation, policy_freezes, policy_standing
+from approvals import assurance, escalation, policy_freezes, policy_glass, policy_standing
 from approvals.policy_text import PolicyFault
 
 DEADLINE_MAX: Final = 90 * 24 * 3600
@@ -63,7 +63,7 @@ class Place:
 @dataclass(frozen=True)
 class Word:
     """A word that a rule may say. ``check`` gives what is written out, or raises PolicyFault; ``both`` says what the
-    stricter of two rules has where both say it; ``verdicts`` are the rules that may say it."""
+    stricter of two rules has where both say it, None for nothing; ``verdicts`` are the rules that may say it."""
 
     schema: dict[str, Any]
     check: Callable[[Any, Place], Any]
@@ -127,6 +127,11 @@ def _windows(names: list[str], place: Place) -> list[dict[str, Any]]:
     return policy_freezes.named(names, place.pointer, place.document)
 
 
+def _glass(said: Mapping[str, Any], place: Place) -> dict[str, Any]:
+    within = seconds(said["review"].get("within", policy_glass.WITHIN), f"{place.pointer}/review/within")
+    return {"team": said["team"], "review": {"team": said["review"]["team"], "within": within}}
+
+
 def _all(one: list[str], other: list[str]) -> list[str]:
     return one + [each for each in other if each not in one]
 
@@ -154,8 +159,13 @@ WORDS: Final[dict[str, Word]] = {
     "hold_after": Word(DURATION, _duration, max, for_calls=True),
     "valid_for": Word(DURATION, _longer_than_the_hold, min, for_calls=True),
     "standing": Word(policy_standing.schema(DURATION), _standing, policy_standing.narrower, for_calls=True),
+    "break_glass": Word(policy_glass.SCHEMA, _glass, policy_glass.together, for_calls=True, alone=False),
     "freeze": Word(
-        policy_freezes.NAMES, _windows, policy_freezes.together, True, frozenset({"require_approval", "allow"})
+        policy_freezes.NAMES,
+        _windows,
+        policy_freezes.together,
+        for_calls=True,
+        verdicts=frozenset({"require_approval", "allow"}),
     ),
     "escalate": Word(LEVELS, _levels, escalation.same, alone=False),
     "remind_after": Word(DURATION, _sooner_than_the_end, min),
@@ -173,7 +183,8 @@ def written(rule: Mapping[str, Any], pointer: str, document: Mapping[str, Any]) 
 
 
 def stricter(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
-    """What two rules say together in these words: never less than either."""
+    """What two rules say together in these words: never less than either. None is
+    what they do not share."""
     said: dict[str, Any] = {}
     for name, word in WORDS.items():
         if (name in before and name in after) or (name in before and not word.alone):

@@ -35,6 +35,7 @@ class Decision(rows.Row):
         CHOOSE = "choose"
         STOP = "stop"
         RETRACT = "retract"
+        OVERRIDE = "override"
 
     approval = models.ForeignKey(Approval, models.PROTECT, related_name="decisions")
     revision = models.PositiveIntegerField()

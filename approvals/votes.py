@@ -64,6 +64,8 @@ class Ballot:
     yeses: list[Decision]
     answers: list[Decision] = field(default_factory=list)
     stops: list[Decision] = field(default_factory=list)
+    overrides: list[Decision] = field(default_factory=list)
+    """Of those who broke the glass; whether one of them counts, `glass` says."""
     turns: Mapping[UUID, int] = field(default_factory=dict)
     """How often each person spoke on this revision, whether or not it counts."""
     level: int = 0
@@ -245,10 +247,13 @@ def ballot(approval: Approval, revision: Revision) -> Ballot:
     last: dict[UUID, Decision] = {}
     turns = Counter[UUID]()
     stops: list[Decision] = []
+    overrides: list[Decision] = []
     for decision in said.on_revision(approval, revision):
         turns[decision.person_id] += 1
         if decision.verdict == "stop":
             stops.append(decision)
+        elif decision.verdict == "override":
+            overrides.append(decision)
         elif decision.holds() and decision.digest == revision.digest:
             last[decision.person_id] = decision
     may_count = [vote for vote in last.values() if vote.person_id not in empty.barred and empty.seats_of(vote)]
@@ -256,7 +261,8 @@ def ballot(approval: Approval, revision: Revision) -> Ballot:
     counted = one_each(returns.since(approval.workspace_id, given)) if given else []
     yeses = [vote for vote in counted if vote.verdict == "approve"]
     answers = [vote for vote in counted if vote.verdict in {"respond", "choose"}]
-    return replace(empty, yeses=yeses, answers=answers, stops=stops, turns=turns, at=getattr(revision, "read_at", None))
+    at = getattr(revision, "read_at", None)
+    return replace(empty, yeses=yeses, answers=answers, stops=stops, overrides=overrides, turns=turns, at=at)
 
 
 def level_of(approval: Approval, revision: Revision, rule: Mapping[str, Any]) -> int:

@@ -61,7 +61,9 @@ _invariant(
         SELECT DISTINCT ON (d.person_id) d.verdict FROM approvals_decision d
         WHERE d.approval_id = a.id AND d.revision = a.revision AND d.verdict <> 'stop'
         ORDER BY d.person_id, d.turn DESC) last
-        WHERE last.verdict NOT IN ('reject', 'edit', 'retract')) < a.required""",
+        WHERE last.verdict NOT IN ('reject', 'edit', 'retract', 'override')) < a.required
+        AND NOT EXISTS (SELECT FROM approvals_decision o WHERE o.approval_id = a.id AND o.revision = a.revision
+            AND o.verdict = 'override')""",
     """SELECT a.subject, 'was approved ' || count(*) || ' times' FROM approvals_approval a
     WHERE a.status = 'approved' AND a.kind = 'call'
         AND NOT EXISTS (SELECT FROM approvals_approval again WHERE again.asked_again_id = a.id)

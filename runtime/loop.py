@@ -26,6 +26,7 @@ from runtime import (
     checkpoints,
     dispatch,
     endings,
+    halts,
     hints,
     leases,
     memory,
@@ -114,6 +115,8 @@ def _go_or_end(lease: Lease) -> None:
 def _go(lease: Lease) -> None:
     if lease.cancel_by:
         raise leases.CancelWanted
+    if halts.obeyed(lease):
+        return
     if lease.attempts > CLAIMS:
         reason = f"{CLAIMS} workers in a row took this run and ended, or lost it, before anything could be committed."
         endings.stop(lease, to="parked", code="no_progress", reason=reason)
@@ -175,8 +178,7 @@ class Turn:
             return self._raised_for_step(short)
 
     def _due(self, call: Call) -> bool:
-        """Whether a call that waits for its next try, or until it may go, has waited long enough, by the database's
-        clock."""
+        """Whether a call that waits has waited long enough, by the database's clock."""
         return call.due_at is None or call.due_at <= rows.now()
 
     def _look(self) -> list[Call]:

@@ -29,6 +29,7 @@ TONES: Final = {
     "decision.reject": "bad",
     "decision.stop": "bad",
     "decision.retract": "void",
+    "decision.override": "wait",
     "call.waits": "wait",
     "outcome.executed": "good",
     "outcome.failed": "bad",

@@ -20,7 +20,7 @@ from django.views.decorators.http import require_POST, require_safe
 from approvals import gate, rows
 from approvals.ledger import sealing
 from approvals.rows import bounded
-from runtime import calls, checkpoints, view
+from runtime import calls, checkpoints, halts, view
 from runtime import runs as run_rows
 from runtime.calls import Call
 from runtime.definitions import Agent
@@ -62,9 +62,7 @@ def member(view: Callable[Concatenate[Visit, P], HttpResponse]) -> Callable[...,
         if request.method == "POST" and request.headers.get("Sec-Fetch-Site", "none") not in {"same-origin", "none"}:
             return HttpResponse("This form came from another site.", status=403, content_type="text/plain")
         if not request.user.is_authenticated:
-            back_to = (
-                request.get_full_path() if request.method == "GET" else re.sub("/(stop|resume)$", "", request.path)
-            )
+            back_to = request.get_full_path() if request.method == "GET" else _page_of(request.path)
             return HttpResponse(status=401) if request.headers.get("HX-Request") else redirect_to_login(back_to)
         request.my_workspaces = gate.workspaces_of(request.user)
         request.workspace = next((one for one in request.my_workspaces if one.slug == slug), None)
@@ -74,6 +72,11 @@ def member(view: Callable[Concatenate[Visit, P], HttpResponse]) -> Callable[...,
         return view(request, *args, **kwargs)
 
     return never_cache(enter)
+
+
+def _page_of(path: str) -> str:
+    """The page on which the form of this address stands."""
+    return re.sub("/halt(/end)?$", "/runs", re.sub("/(stop|resume)$", "", path))
 
 
 # The list
@@ -96,6 +99,7 @@ def _list(request: Visit) -> dict[str, Any]:
     agents = Agent.objects.filter(workspace=request.workspace).order_by("name").values_list("name", flat=True)[:100]
     return {
         "here": "runs",
+        "board": halts.board(request.workspace, request.user),
         "asked": asked,
         "size": size,
         "entries": [_line(each) for each in listed[:size]],

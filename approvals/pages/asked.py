@@ -8,7 +8,7 @@ from typing import Any
 
 from django.urls import NoReverseMatch, reverse
 
-from approvals import comments, pins, repeats, revisions, rows, turns
+from approvals import comments, glass, halts, pins, repeats, revisions, rows, turns
 from approvals.approvals import Approval, context_of
 from approvals.channels.card import Card
 from approvals.clearance import NotCleared, clearance, would_have_gone
@@ -17,13 +17,16 @@ from approvals.decisions import Decision, decisions_of
 from approvals.edits.difference import Change, difference
 from approvals.edits.table import Argument, masked_count, table
 from approvals.edits.view import Tool
+from approvals.glass import GlassReview
+from approvals.halts import Halt
 from approvals.ledger import canonical
 from approvals.ledger.sealing import Tampered
 from approvals.pages.cards import args_in, card_of, tool_of
 from approvals.people import Person, Workspace
 from approvals.resolutions import OF_THE_WORKSPACE
 from approvals.revisions import Revision
-from approvals.votes import Standing, standing
+from approvals.rulings import UNPROVEN
+from approvals.votes import Standing, ballot, standing
 
 DOUBTS_MOST = 20
 """So many questions about the outcome of one call are looked for."""
@@ -118,7 +121,7 @@ class Asked:
         would have been sent), an outcome, or how it ended. Past its deadline it is expired, swept or not."""
         approval = self.approval
         if approval.status == "pending":
-            return "pending" if approval.ends_at > self.now else "expired"
+            return "pending" if self.halt or approval.ends_at > self.now else "expired"
         if approval.status == "approved" and approval.kind == Approval.Kind.CALL:
             if approval.outcome == "failed" and any(one.verdict == "stop" for one in self.decisions):
                 return "stopped"
@@ -128,6 +131,11 @@ class Asked:
         if approval.kind == Approval.Kind.CHANGE and approval.outcome == "failed":
             return "failed"
         return str(approval.status)
+
+    @cached_property
+    def halt(self) -> Halt | None:
+        """The stop that freezes it; None where people may decide, or it has ended."""
+        return halts.of(self.approval)
 
     @cached_property
     def newer(self) -> Approval | None:
@@ -177,12 +185,13 @@ class Asked:
 
     @property
     def soon(self) -> bool:
-        return self.approval.ends_at - self.now <= timedelta(hours=1)
+        return not self.halt and self.approval.ends_at - self.now <= timedelta(hours=1)
 
     @property
     def version(self) -> str:
         """Changes with everything that an open page shows and somebody else may change."""
-        return f"{self.approval.revision}.{len(self.decisions) + len(self.comments)}.{self.state}"
+        said = len(self.decisions) + len(self.comments)
+        return f"{self.approval.revision}.{said}.{self.state}{'.halted' if self.halt else ''}"
 
     @cached_property
     def standing(self) -> Standing:
@@ -209,21 +218,51 @@ class Asked:
         return max(0, self.required - self.filled)
 
     @property
+    def decidable(self) -> bool:
+        """Whether anybody may say anything: it is open, and no stop freezes it."""
+        return self.pending and self.halt is None
+
+    @property
     def may_approve(self) -> bool:
-        return self.pending and self.standing.may
+        return self.decidable and self.standing.may
+
+    @cached_property
+    def may_override(self) -> bool:
+        """Whether this reader may break the glass: let the call go though votes are missing."""
+        if not self.decidable or "break_glass" not in self.approval.rule:
+            return False
+        try:
+            return glass.opens(ballot(self.approval, self.current), self.reader) is None
+        except UNPROVEN:
+            return False
+
+    @cached_property
+    def glass(self) -> GlassReview | None:
+        """The review of the call, where somebody broke the glass to let it go."""
+        return glass.review_of(self.approval) if self.overridden else None
+
+    @property
+    def overridden(self) -> Decision | None:
+        """The decision that broke the glass."""
+        return glass.overridden(self.decisions) if self.approval.status == "approved" else None
+
+    @property
+    def may_review_glass(self) -> bool:
+        """Whether this reader may say if that was right."""
+        return self.glass is not None and glass.may_review(self.glass, self.reader)
 
     @property
     def may_edit(self) -> bool:
-        return self.pending and self.standing.may_edit
+        return self.decidable and self.standing.may_edit
 
     @property
     def may_reject(self) -> bool:
-        return self.pending and self.standing.may_reject
+        return self.decidable and self.standing.may_reject
 
     @property
     def may_retract(self) -> bool:
         """Whether a vote of this reader's counts that they may still take back."""
-        return self.pending and self.standing.may_retract
+        return self.decidable and self.standing.may_retract
 
     @property
     def may_decide(self) -> bool:
@@ -232,7 +271,7 @@ class Asked:
 
     @property
     def may_respond(self) -> bool:
-        return self.pending and self.standing.may_respond
+        return self.decidable and self.standing.may_respond
 
     @property
     def options(self) -> list[str]:

@@ -67,6 +67,8 @@ def _post(request: Visit, approval: Approval) -> HttpResponse:
 def _why_not(asked: Told) -> Refused:
     if asked.may_edit:
         return Refused("stale_revision", "")
+    if asked.halt:
+        return Refused("halted", asked.why_not)
     return Refused(asked.standing.code or "decision_not_allowed", asked.standing.reason or "You may not edit this.")
 
 

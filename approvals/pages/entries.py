@@ -11,7 +11,7 @@ from uuid import UUID
 from django.db.models import F
 from django.urls import reverse
 
-from approvals import deputies, escalation, masking, people, policies, repeats, returns, rows
+from approvals import deputies, escalation, halts, masking, people, policies, repeats, returns, rows
 from approvals.approvals import Approval
 from approvals.channels import kinds, outcomes
 from approvals.channels.card import Card
@@ -48,6 +48,8 @@ class Entry:
     filled: int
     teams: str
     now: datetime
+    frozen: bool = False
+    """Whether a stop keeps its deadline from running."""
 
     @property
     def public_id(self) -> str:
@@ -56,7 +58,8 @@ class Entry:
     @property
     def version(self) -> str:
         """Changes with what the row shows, apart from the time."""
-        return f"{self.approval.revision}.{self.filled}.{self.approval.status}.{self.approval.outcome}"
+        stands = "frozen" if self.frozen else self.approval.status
+        return f"{self.approval.revision}.{self.filled}.{stands}.{self.approval.outcome}"
 
     @property
     def risk(self) -> str:
@@ -107,7 +110,7 @@ class Entry:
 
     @property
     def soon(self) -> bool:
-        return self.due - self.now <= timedelta(hours=1)
+        return not self.frozen and self.due - self.now <= timedelta(hours=1)
 
     @property
     def settled(self) -> bool:
@@ -160,7 +163,8 @@ def entries(workspace: Workspace, found: Iterable[Approval]) -> list[Entry]:
     teams = dict(Team.objects.filter(workspace=workspace).values_list("slug", "name"))
     masking.note(workspace.pk, listed)
     ballots = [_ballot(one, voted_on[one.pk], _able(one, able, now), given[one.pk]) for one in listed]
-    return [_entry(workspace, ballot, teams, now) for ballot in ballots]
+    halted = halts.on(workspace.pk) if any(one.status == "pending" for one in listed) else []
+    return [_entry(workspace, ballot, teams, now, halted) for ballot in ballots]
 
 
 def _more(approval: Approval, now: datetime) -> list[str]:
@@ -179,7 +183,9 @@ def _ballot(approval: Approval, revision: Revision, able: Eligible, given: Itera
     return Ballot(approval, revision, approval.rule, able, yeses, answers)
 
 
-def _entry(workspace: Workspace, ballot: Ballot, teams: Mapping[str, str], now: datetime) -> Entry:
+def _entry(
+    workspace: Workspace, ballot: Ballot, teams: Mapping[str, str], now: datetime, held: list[halts.Halt]
+) -> Entry:
     approval, editor = ballot.approval, ballot.revision.editor
     counted = one_each(vote for vote in ballot.yeses if vote.person_id not in ballot.barred and ballot.seats_of(vote))
     said = [vote for vote in ballot.answers if vote.person_id not in ballot.barred]
@@ -191,6 +197,7 @@ def _entry(workspace: Workspace, ballot: Ballot, teams: Mapping[str, str], now: 
         filled=replace(ballot, yeses=counted, answers=said).furthest,
         teams=", ".join("Operators" if people.is_operators(seat) else teams.get(seat, seat) for seat in approval.teams),
         now=now,
+        frozen=halts.freezes(approval) and halts.over(held, approval.agent) is not None,
     )
 
 

@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
-from approvals import floods, rows, shadows, workspaces
+from approvals import floods, glass, halts, rows, shadows, workspaces
 from approvals.approvals import ENDED, Approval
 from approvals.pages import clock
 from approvals.pages.door import Visit, member
@@ -49,7 +49,8 @@ def grouped(listed: list[Entry], now: datetime, *, settled: bool) -> list[Group]
     """The rows under their headings, in the order they came."""
     found: dict[str, list[Entry]] = {}
     for entry in listed:
-        found.setdefault("Today" if settled else clock.group(entry.due, now), []).append(entry)
+        label = "Frozen" if entry.frozen else clock.group(entry.due, now)
+        found.setdefault("Today" if settled else label, []).append(entry)
     return [Group(label, members) for label, members in found.items()]
 
 
@@ -127,6 +128,8 @@ def _context(request: Visit) -> dict[str, Any]:
         "workspace": request.workspace,
         "here": "inbox",
         "waiting": counts["for-you"],
+        "broken": glass.unreviewed(request.workspace.pk),
+        "halts": halts.on(request.workspace.pk),
         "tabs": [{"key": key, "label": label, "count": counts[key]} for key, label in LABELS.items()],
         "chosen": chosen,
         "shadow": shadows.stands_until(request.workspace.pk),

@@ -117,7 +117,7 @@ def _label(approval: Approval) -> str:
 
 
 def _decide(request: Visit, approval: Approval, verdict: str, comment: str, form: Response) -> Decided | Refused:
-    if verdict not in {"approve", "reject", "respond", "choose", "stop", "retract"}:
+    if verdict not in {"approve", "reject", "respond", "choose", "stop", "retract", "override"}:
         return Refused("unknown_verdict", "Choose one of the answers.")
     if verdict == "respond" and form.faults:
         return Refused("invalid_response", "The answer does not fit yet.", form.faults)

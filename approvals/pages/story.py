@@ -160,6 +160,9 @@ def _voted(asked: Told, decision: Decision) -> Item:
     if decision.verdict == Decision.Verdict.RETRACT:
         told = format_html("<b>{}</b> took the vote back", asked.name(decision.person))
         return _item(decision, told, tone="void")
+    if decision.verdict == Decision.Verdict.OVERRIDE:
+        told = format_html("<b>{}</b> broke the glass and let it go", asked.name(decision.person))
+        return _item(decision, told, tone="wait")
     if not asked.is_call:
         return _item(decision, format_html("<b>{}</b> {}", asked.giver(decision), asked.words.approved))
     what = asked.card_at(decision.revision).measure or f"revision {decision.revision}"

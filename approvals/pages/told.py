@@ -10,12 +10,13 @@ from typing import Any
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from approvals import changes, explaining, people, turns, votes
+from approvals import changes, explaining, glass, people, turns, votes
 from approvals.channels import card as words
 from approvals.channels import kinds, outcomes
 from approvals.decisions import Decision
 from approvals.edits import marks
-from approvals.pages import known, levels, story
+from approvals.ledger.sealing import Tampered
+from approvals.pages import clock, known, levels, story
 from approvals.pages.asked import Asked
 from approvals.pages.entries import AGREEING
 from approvals.pages.tags import moment
@@ -66,6 +67,8 @@ class Told(Asked):
     @property
     def why_not(self) -> str:
         """Why this reader may not approve."""
+        if self.halt:
+            return f"{self.halt.told} Nothing is decided until it goes on, and the deadline stands still."
         if self.standing.code == "not_allowed":
             return f"This is for {joined(list(self.team_names.values()))} to decide. You are not one of them."
         if self.standing.code == "already_voted" and self.open:
@@ -75,7 +78,7 @@ class Told(Asked):
     @property
     def chip(self) -> Chip:
         if self.pending:
-            return Chip(self.waiting_words, "wait")
+            return Chip("Frozen" if self.halt else self.waiting_words, "wait")
         if self.waits:
             return Chip("Approved, not sent yet", "wait")
         if self.state in ICONS:
@@ -112,16 +115,42 @@ class Told(Asked):
             )
         if self.state == "rehearsed":
             return format_html("Approved by {} · {}. It was a rehearsal: nothing was sent.", names, when)
+        yes = f"Let go by {names}, breaking the glass" if self.overridden else f"Approved by {names}"
         if self.state in {"running", "approved"}:
-            return format_html("Approved by {} · {}", names, when)
+            return format_html("{} · {}", yes, when)
         if self.state in ICONS:
             at = moment(approval.outcome_at, "second")
-            return format_html("Approved by {} · {} {}", names, "recorded" if self.found else self.outcome.word, at)
+            return format_html("{} · {} {}", yes, "recorded" if self.found else self.outcome.word, at)
         if self.state == "expired":
             late = moment(approval.ends_at, "at")
             return format_html("Nobody decided by {}. {}", late, self.words.after_nobody)
         who, after = self.name(approval.decided_by) if approval.decided_by else "", self.words.after_no
         return format_html("By {} · {}. {}", who, when, after) if who else format_html("{}. {}", when, after)
+
+    @property
+    def glass_words(self) -> dict[str, str]:
+        """Who may break the glass, who looks at it afterwards, and within which time."""
+        said = self.rule.get("break_glass") or {"team": "", "review": {"team": "", "within": 0}}
+        slugs = (said["team"], said["review"]["team"])
+        named = people.team_names(self.workspace.pk, slugs)
+        first, after = (named.get(slug, slug) for slug in slugs)
+        return {"team": first, "review": after, "within": clock.span(said["review"]["within"])}
+
+    @property
+    def glass_said(self) -> str:
+        """Why the glass was broken, as whoever did it said."""
+        try:
+            return self.overridden.clear_message() if self.overridden else ""
+        except Tampered:
+            return "What was said is not what was sealed."
+
+    @property
+    def glass_found(self) -> str:
+        """What those said who looked at it."""
+        try:
+            return self.glass.clear_note() if self.glass and self.glass.note else ""
+        except Tampered:
+            return "What was found is not what was sealed."
 
     @property
     def words(self) -> kinds.Kind:
@@ -280,7 +309,7 @@ class Told(Asked):
         given = (
             self.standing.votes
             if self.pending
-            else [one for one in turns.counting(self._said_at(final)) if one.verdict in AGREEING]
+            else [one for one in turns.counting(self._said_at(final)) if one.verdict in {*AGREEING, glass.VERDICT}]
         )
         given = [*given, *(one for one in self.decisions if one.verdict == "reject")]
         return [self._vote(one) for one in given]
@@ -290,9 +319,12 @@ class Told(Asked):
 
     def _vote(self, decision: Decision) -> dict[str, Any]:
         own_edit = self.current.editor_id == decision.person_id and decision.verdict == "approve"
-        did = {"reject": self.words.rejected, "respond": "answered", "choose": kinds.option(decision.choice).told}.get(
-            decision.verdict
-        )
+        did = {
+            "reject": self.words.rejected,
+            "respond": "answered",
+            "choose": kinds.option(decision.choice).told,
+            "override": "broke the glass",
+        }.get(decision.verdict)
         did = did or ("approved the edit" if own_edit else "approved")
         person = decision.person
         return {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from approvals.pages import account, edit, history, inbox, live, metrics, people, provider, remarks, review
+from approvals.pages import account, edit, glass, history, inbox, live, metrics, people, provider, remarks, review
 
 urlpatterns = [
     path("", inbox.home, name="home"),
@@ -24,6 +24,7 @@ urlpatterns = [
     path("w/<slug:slug>/approvals/<str:approval_id>/decision", review.decision, name="decision"),
     path("w/<slug:slug>/approvals/<str:approval_id>/comments", remarks.comment, name="comment"),
     path("w/<slug:slug>/approvals/<str:approval_id>/edit", edit.edit, name="edit"),
+    path("w/<slug:slug>/approvals/<str:approval_id>/glass", glass.review, name="glass"),
     path("w/<slug:slug>/history", history.history, name="history"),
     path("w/<slug:slug>/people", people.page, name="people"),
     path("w/<slug:slug>/people/<str:invitation>/withdraw", people.withdraw, name="withdraw_invitation"),

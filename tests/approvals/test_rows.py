@@ -109,7 +109,7 @@ def test_statements_that_lock_read_the_clock_again() -> None:
     """Written bare where a statement may wait for a lock; as a sub-query where due rows are looked up by their
     index."""
     code = "\n".join(path.read_text() for path in Path("approvals").glob("*.py"))
-    assert "still_open(rows.Now())" in code
+    assert "decidable(rows.Now())" in code
     assert "overdue(rows.NowOnce())).order_by" in code
     assert str(rows.Now.template) == "placet_now()"
 

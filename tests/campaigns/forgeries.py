@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from django.test import RequestFactory
 
-from approvals import absences, granting, grants, people, policies, rows
+from approvals import absences, granting, grants, halts, people, policies, rows
 from approvals.approvals import Approval
 from approvals.decisions import Decision, decide
 from approvals.deputies import Absence
@@ -219,6 +219,26 @@ def stop_removed(field: Field) -> None:
         "UPDATE approvals_approval SET outcome = 'none', outcome_note = '' WHERE workspace_id = %(workspace)s",
         "UPDATE runtime_call SET status = 'cleared', ended_at = NULL WHERE run_id = %(run)s AND status = 'refused'",
     )
+
+
+@kind("a stop of all agents is taken away")
+def halt_removed(field: Field) -> None:
+    halts.begin(field.workspace, by=None)
+    field.sql("DELETE FROM approvals_halt WHERE workspace_id = %(workspace)s")
+
+
+@kind("a glass is broken by nobody", held=True)
+def forged_glass(field: Field) -> None:
+    glass = "break_glass: {team: finance, review: {team: finance}}, approvals: ["
+    policies.load(field.workspace, POLICY.replace("approvals: [", glass), by="system")
+    field.run = field.play("tamper.asked")
+    approval = field.approval()
+    vote = Decision(workspace=field.workspace, approval=approval, revision=1, person=field.dana, turn=1)
+    vote.verdict, vote.digest, vote.assurance = "override", current_revision(approval).digest, "fresh"
+    vote.decided_via, vote.decided_at, vote.message = "web", rows.now(), b""
+    vote.mac = keys.current().to_bytes(2, "big") + secrets.token_bytes(32)
+    vote.save(force_insert=True)
+    forged_approval(field)
 
 
 @kind("a rehearsal is passed off as real", held=True)

@@ -1,0 +1,296 @@
+"""Breaking the glass: one named person lets a call go in an emergency, everybody is told, and it is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from approvals import approvals, gate, glass, halts, people, policies, rows
+from approvals.approvals import Approval, Resolution
+from approvals.assurance import CLICK, Assurance
+from approvals.decisions import Decided, Decision, Refused
+from approvals.glass import GlassReview
+from approvals.ledger import canonical, entries
+from approvals.people import Team
+from approvals.policies import PolicyFault
+from tests.cast import Cast, ask, refund, say
+
+pytestmark = pytest.mark.usefixtures("heard")
+
+Later = Callable[[int], None]
+FRESH = Assurance("fresh", ("password",))
+GLASS: dict[str, Any] = {"team": "duty", "review": {"team": "security", "within": "1h"}}
+
+
+def document(**words: Any) -> bytes:
+    rule: dict[str, Any] = {"id": "refunds", "match": {}, "verdict": "require_approval", "deadline": "1d"}
+    rule |= {"approvals": [{"team": "finance", "count": 2}], "break_glass": GLASS}
+    return canonical.encode({"policy": 1, "rules": [rule | words]})
+
+
+@dataclass(frozen=True)
+class Duty:
+    """Omar is on duty and may break the glass; Priya reviews it."""
+
+    cast: Cast
+
+    def broken(self, approval: Approval, by: Any = None, **more: Any) -> Decided | Refused:
+        how: dict[str, Any] = {"message": "The pumps stand still.", "assurance": FRESH} | more
+        return say(approval, by or self.cast.omar, "override", **how)
+
+    def load(self, **words: Any) -> None:
+        policies.load(self.cast.northwind, document(**words), by="system")
+
+
+@pytest.fixture
+def duty(cast: Cast) -> Duty:
+    for slug, person in (("duty", cast.omar), ("security", cast.priya)):
+        with rows.within(cast.northwind):
+            team = Team.objects.create(workspace=cast.northwind, slug=slug, name=slug.capitalize())
+        people.grant(person, "decide", team, by="system")
+    made = Duty(cast)
+    made.load()
+    return made
+
+
+@pytest.fixture
+def later(db: None) -> Later:
+    """Let the clock of this transaction stand so many seconds ahead."""
+
+    def move(seconds: int) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT set_config('placet.clock_offset', %s, true)", [str(seconds)])
+
+    return move
+
+
+def code(answer: Any) -> str:
+    return answer.code if isinstance(answer, Refused) else ""
+
+
+def cleared(approval: Approval) -> str:
+    digest = approvals.current_revision(approval).digest
+    answer = gate.clearance(approval.workspace_id, approval.subject, digest)
+    return answer.code if isinstance(answer, gate.NotCleared) else "cleared"
+
+
+def test_one_named_person_lets_a_call_go_alone(duty: Duty, heard: list[Resolution]) -> None:
+    """AZ-16: through the same door, and proved at clearance like any yes."""
+    approval = ask(duty.cast, refund())
+    answer = duty.broken(approval)
+    assert isinstance(answer, Decided) and answer.status == "approved" and heard[0].status == "approved"
+    approval.refresh_from_db()
+    assert approval.decided_by == duty.cast.omar and cleared(approval) == "cleared"
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ({"message": ""}, "needs_message"),
+        ({"assurance": CLICK}, "needs_assurance"),
+        ({"assurance": Assurance("session", ("password",))}, "needs_assurance"),
+        ({"digest": "0" * 64}, "wrong_digest"),
+    ],
+    ids=["no reason", "a click", "an old sign-in", "other bytes"],
+)
+def test_it_takes_a_reason_and_a_fresh_sign_in(duty: Duty, more: dict[str, Any], expected: str) -> None:
+    """AZ-16."""
+    approval = ask(duty.cast, refund())
+    assert code(duty.broken(approval, **more)) == expected and cleared(approval) == "not_approved"
+    assert not GlassReview.objects.exists()
+
+
+def test_nobody_else_breaks_it_and_nobody_for_themselves(duty: Duty) -> None:
+    """AZ-16, AZ-1."""
+    approval = ask(duty.cast, refund())
+    assert code(duty.broken(approval, duty.cast.dana)) == "not_allowed"
+    assert code(duty.broken(ask(duty.cast, refund(), requester=duty.cast.omar))) == "self_review"
+
+
+def test_where_the_rule_has_no_glass_nobody_breaks_any(cast: Cast) -> None:
+    approval = ask(cast, refund())
+    answer = say(approval, cast.dana, "override", message="Now.", assurance=FRESH)
+    assert code(answer) == "decision_not_allowed"
+
+
+def test_a_stop_holds_the_glass_as_well(duty: Duty) -> None:
+    """HF-6: a stop is ended, not gone around."""
+    approval = ask(duty.cast, refund())
+    halts.begin(duty.cast.northwind, by=duty.cast.omar)
+    assert code(duty.broken(approval)) == "halted"
+
+
+def test_everybody_is_told_and_the_ledger_says_who_and_until_when(duty: Duty) -> None:
+    """AZ-16: the chain of the run, that of the workspace, and a page for everybody."""
+    approval = ask(duty.cast, refund())
+    duty.broken(approval)
+    [said] = entries.read(duty.cast.northwind.pk, "workspace", only=["glass.broken"])
+    assert (said["approval"], said["by"], said["team"]) == (
+        approval.public_id,
+        duty.cast.omar.public_id,
+        "security",
+    )
+    run = [entry["kind"] for entry in entries.read(approval.workspace_id, approval.chain)]
+    assert run[-2:] == ["decision.made", "approval.approved"]
+    assert [one.broken_by for one in glass.unreviewed(duty.cast.northwind.pk)] == [duty.cast.omar]
+
+
+def test_every_other_member_gets_a_letter(
+    duty: Duty, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
+) -> None:
+    """AZ-16."""
+    sent: list[tuple[list[str], str]] = []
+    monkeypatch.setattr("approvals.letters._each", lambda to, subject, *rest: sent.append((to, subject)))
+    monkeypatch.setattr("approvals.letters.Thread", Now)
+    with django_capture_on_commit_callbacks(execute=True):
+        duty.broken(ask(duty.cast, refund()))
+    [(to, subject)] = sent
+    assert subject == "Omar Haddad broke the glass"
+    assert to == ["dana@northwind.example", "priya@northwind.example", "riley@northwind.example"]
+
+
+class Now:
+    """A thread that runs where it is started."""
+
+    def __init__(self, target: Callable[..., None], args: tuple[Any, ...], daemon: bool) -> None:
+        self.target, self.args = target, args
+
+    def start(self) -> None:
+        self.target(*self.args)
+
+
+def test_an_overdue_review_holds_the_next_one_back(duty: Duty, later: Later) -> None:
+    """AZ-16."""
+    first, second = ask(duty.cast, refund()), ask(duty.cast, refund())
+    duty.broken(first)
+    later(3700)
+    assert code(duty.broken(second)) == "review_overdue"
+    found = glass.review(duty.cast.northwind, first, by=duty.cast.priya, finding="right", note="The pumps stood.")
+    assert found is None and isinstance(duty.broken(second), Decided)
+
+
+def test_a_review_that_is_not_due_yet_holds_nothing_back(duty: Duty) -> None:
+    first, second = ask(duty.cast, refund()), ask(duty.cast, refund())
+    assert isinstance(duty.broken(first), Decided) and isinstance(duty.broken(second), Decided)
+
+
+def test_who_takes_the_review_out_of_the_database_owes_it_still(duty: Duty, later: Later) -> None:
+    """AZ-16, AU-4: what is due stands in the ledger."""
+    first, second = ask(duty.cast, refund()), ask(duty.cast, refund())
+    duty.broken(first)
+    GlassReview.objects.all().delete()
+    later(3700)
+    assert code(duty.broken(second)) == "review_overdue"
+
+
+@pytest.mark.parametrize(
+    ("who", "finding", "note", "expected"),
+    [
+        ("omar", "right", "Fine.", "self_review"),
+        ("dana", "right", "Fine.", "not_allowed"),
+        ("priya", "perhaps", "Fine.", "unknown_finding"),
+        ("priya", "wrong", " ", "needs_message"),
+    ],
+)
+def test_only_the_reviewing_team_says_how_it_was(duty: Duty, who: str, finding: str, note: str, expected: str) -> None:
+    """AZ-16."""
+    approval = ask(duty.cast, refund())
+    duty.broken(approval)
+    people.grant(duty.cast.omar, "decide", Team.objects.get(slug="security"), by="system")
+    answer = glass.review(duty.cast.northwind, approval, by=getattr(duty.cast, who), finding=finding, note=note)
+    assert code(answer) == expected and GlassReview.objects.get().finding == "open"
+
+
+def test_what_was_found_is_said_once_and_sealed(duty: Duty) -> None:
+    """AZ-16, AU-8."""
+    approval = ask(duty.cast, refund())
+    duty.broken(approval)
+    told: dict[str, Any] = {"by": duty.cast.priya, "note": "No pump stood still."}
+    assert glass.review(duty.cast.northwind, approval, finding="wrong", **told) is None
+    assert code(glass.review(duty.cast.northwind, approval, finding="right", **told)) == "too_late"
+    found = GlassReview.objects.get()
+    assert (found.finding, found.clear_note()) == ("wrong", told["note"]) and b"pump" not in bytes(found.note)
+    [said] = entries.read(duty.cast.northwind.pk, "workspace", only=["glass.reviewed"])
+    assert said["note_digest"] == canonical.sha256_hex(told["note"].encode())
+
+
+# What clearance believes
+
+
+def test_who_lost_the_right_meanwhile_lets_nothing_go(duty: Duty) -> None:
+    """AZ-1, AZ-16."""
+    approval = ask(duty.cast, refund())
+    duty.broken(approval)
+    people.revoke(duty.cast.omar, "decide", Team.objects.get(slug="duty"), by="system")
+    assert cleared(approval) == "votes_fall_short"
+
+
+def test_a_rule_of_today_without_the_glass_asks_again(duty: Duty) -> None:
+    approval = ask(duty.cast, refund())
+    duty.broken(approval)
+    duty.load(break_glass={"team": "security", "review": {"team": "finance"}})
+    assert cleared(approval) == "votes_fall_short"
+
+
+def test_a_decision_written_past_placet_breaks_no_glass(duty: Duty) -> None:
+    """AU-2, AZ-16."""
+    approval = ask(duty.cast, refund())
+    revision = approvals.current_revision(approval)
+    forged = Decision(workspace=duty.cast.northwind, approval=approval, revision=1, person=duty.cast.omar, turn=1)
+    forged.verdict, forged.digest, forged.message, forged.message_digest = "override", revision.digest, b"", ""
+    forged.assurance, forged.decided_via, forged.decided_at = "fresh", "web", rows.now()
+    forged.mac = bytes(revision.ruling.mac)
+    forged.save(force_insert=True)
+    Approval.objects.update(status="approved")
+    assert cleared(approval) == "tampered"
+
+
+def test_a_vote_moved_from_where_it_was_given_breaks_no_glass(duty: Duty, monkeypatch: pytest.MonkeyPatch) -> None:
+    """AU-4, AZ-16: a signed decision that the workspace's ledger does not tell of counts for nothing."""
+    approval = ask(duty.cast, refund())
+    monkeypatch.setattr("approvals.glass.entries.append", lambda *args, **more: None)
+    duty.broken(approval)
+    assert cleared(approval) == "votes_fall_short"
+
+
+# The word in a policy
+
+
+@pytest.mark.parametrize(
+    ("words", "pointer"),
+    [
+        ({"break_glass": {"team": "duty"}}, "/rules/0/break_glass/review"),
+        ({"break_glass": GLASS | {"team": "nobody"}}, "/rules/0/break_glass/team"),
+        ({"break_glass": GLASS | {"review": {"team": "nobody"}}}, "/rules/0/break_glass/review/team"),
+        ({"break_glass": GLASS | {"review": {"team": "duty", "within": "soon"}}}, "/rules/0/break_glass/review/within"),
+        ({"match": {"kind": "budget"}}, "/rules/0/break_glass"),
+    ],
+    ids=["no review", "no team", "no reviewers", "no time", "no call"],
+)
+def test_a_glass_that_nobody_could_break_or_review_is_refused(duty: Duty, words: Any, pointer: str) -> None:
+    """AZ-3, AZ-16."""
+    with pytest.raises(PolicyFault) as refused:
+        duty.load(**words)
+    assert refused.value.pointer.startswith(pointer)
+
+
+def test_where_two_people_are_the_least_nobody_goes_alone(duty: Duty) -> None:
+    """HF-8, AZ-16."""
+    document_ = canonical.parse(document(risk="high")) | {"at_least": {"high": 2}}
+    with pytest.raises(PolicyFault, match="alone"):
+        policies.load(duty.cast.northwind, canonical.encode(document_), by="system")
+
+
+def test_the_stricter_of_two_rules_has_a_glass_only_where_both_have_the_same() -> None:
+    """AZ-16: an edit never opens a way around the votes."""
+    rule = policies.read_document(document())["rules"][0]
+    bare = {name: said for name, said in rule.items() if name != "break_glass"}
+    sooner = rule | {"break_glass": GLASS | {"review": {"team": "security", "within": 60}}}
+    other = rule | {"break_glass": GLASS | {"team": "finance", "review": {"team": "security", "within": 60}}}
+    assert "break_glass" not in policies.stricter(rule, bare) and "break_glass" not in policies.stricter(bare, rule)
+    assert policies.stricter(rule, sooner)["break_glass"]["review"]["within"] == 60
+    assert "break_glass" not in policies.stricter(rule, other)
