@@ -1,13 +1,16 @@
 """`bin/prove race`: people who decide at the same instant, and runs on which everything happens at once.
 
-Per round: two people answer one approval at the same instant (one winner, a clear answer to the other), and the two
-voters of a two-person rule vote at the same instant (never both votes in and still pending). Then, on the same few
-runs: decide, step, cancel and expire, as fast as it goes. No deadlock, no lost wake, every chain of the ledger whole.
+Per round: two people answer one approval at the same instant (one winner, a clear answer to the other); the two
+voters of a two-person rule vote at the same instant (never both votes in and still pending); and sixteen people, three
+of whom are needed, approve, edit and reject by page, API and in this process (one end each, by three yeses to the last
+revision or one no, and sent once as it was approved). Then, on the same few runs: decide, step, cancel and expire, as
+fast as it goes. No deadlock, no lost wake, every chain of the ledger whole.
 """
 
 from __future__ import annotations
 
 import argparse
+import random
 import threading
 from collections import Counter
 from collections.abc import Callable
@@ -19,7 +22,7 @@ import httpx
 from django.db import connections
 
 from approvals.decisions import Decision
-from tests.campaigns import furniture, scuffle
+from tests.campaigns import furniture, panel, scuffle
 from tests.campaigns.stage import DANA, PRIYA, WORKSPACE, Stage, tell
 from tests.campaigns.visitors import Form, Visitor, visitors
 
@@ -39,6 +42,8 @@ def run(stage: Stage, options: argparse.Namespace) -> tuple[bool, dict[str, Any]
     winners = in_batches(rounds, "campaign.note", lambda chain, number: one_winner(chain, pair, number))
     tell(f"{rounds} times two voters of a two-person rule …")
     quorums = in_batches(rounds, "campaign.pair", lambda chain, number: both_voters(chain, pair))
+    tell(f"{rounds} times sixteen people say yes, no or something else, through every door …")
+    sat = sittings(stage, rounds, options.seed)
     tell("Decide, step, cancel and expire on the same few runs …")
     fight = scuffle.fight(options.seed, seconds=max(5.0, rounds / 10))
     faults = stage.verify_ledger()
@@ -46,17 +51,32 @@ def run(stage: Stage, options: argparse.Namespace) -> tuple[bool, dict[str, Any]
         tell(line)
     figures: dict[str, Any] = {
         "rounds": rounds,
-        "double_winners": winners["double"],
-        "unclear_answers": winners["unclear"],
-        "stuck_quorums": quorums["stuck"],
-        "miscounted_quorums": quorums["miscounted"],
-        "lost_wakes": fight.stuck,
+        "double_winners": winners["double"] + sat.wrong["double_winners"],
+        "unclear_answers": winners["unclear"] + sat.unclear,
+        "stuck_quorums": quorums["stuck"] + sat.wrong["stuck_quorums"],
+        "miscounted_quorums": quorums["miscounted"] + sat.wrong["miscounted_quorums"],
+        "late_decisions": sat.wrong["late_decisions"],
+        "sent_wrongly": sat.wrong["sent_wrongly"],
+        "lost_wakes": fight.stuck + sat.wrong["lost_wakes"],
         "errors": len(fight.errors),
         "deadlocks": stage.log_of("postgres").count("deadlock detected"),
         "ledger_breaks": len(faults),
     }
     wrong = sum(value for name, value in figures.items() if name != "rounds")
-    return wrong == 0, figures | {"fought": dict(fight.acts)}
+    told = {"deciders": panel.MEMBERS, "ended": dict(sat.ends), "answers": dict(sorted(sat.answers.items()))}
+    return wrong == 0, figures | told | {"fought": dict(fight.acts)}
+
+
+def sittings(stage: Stage, rounds: int, seed: int) -> panel.Story:
+    """Sixteen deciders on one approval after the other, in an order and with verdicts that the seed draws."""
+    seats, story, rng = panel.seat(stage), panel.Story(), random.Random(seed)
+    with panel.Table() as table:
+        for begun in range(0, rounds, BATCH):
+            for chain in [panel.asked(number) for number in range(begun, min(begun + BATCH, rounds))]:
+                panel.sit(chain, seats, rng, story, table)
+            tell(f"{min(begun + BATCH, rounds)}: {dict(story.ends)} {dict(+story.wrong)}")
+    panel.settled(stage, story)
+    return story
 
 
 def in_batches(rounds: int, tool: str, race: Callable[[str, int], str]) -> Counter[str]:
