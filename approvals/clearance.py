@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from approvals import deputies, glass, grants, halts, moments, people, policies, revisions, rows, shadows, turns, votes
+from approvals import deputies, glass, grants, halts, moments, people, policies, revisions, rows, turns, votes
 from approvals.approvals import Approval, context_of
 from approvals.deputies import Absence, Eligible
 from approvals.ledger import canonical
@@ -140,8 +140,6 @@ def _no_longer_allowed(ruling: Any, args: bytes) -> NotCleared | None:
         return _no_longer_granted(ruling, args, opinion)
     if opinion.verdict != "allow":
         return NotCleared("policy_changed", f"Policy no longer allows this call outright. {opinion.reason}".strip())
-    if opinion.shadow and not shadows.is_in_force(ruling.workspace_id, opinion.policy_version):
-        return NotCleared("tampered", "By the ledger, the policy that stands in shadow is not the one in force.")
     return _not_yet(moments.frozen(opinion.rule, ruling.read_at))
 
 

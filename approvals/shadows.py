@@ -8,7 +8,6 @@ from typing import Final
 from uuid import UUID
 
 from approvals import policies, policy_shadow, rows
-from approvals.ledger import followed
 from approvals.rows import wire
 from approvals.rulings import UNPROVEN
 
@@ -35,15 +34,6 @@ def stands_until(workspace_id: UUID) -> datetime | None:
     except UNPROVEN:
         return None
     return end if end and end > rows.now() else None
-
-
-def is_in_force(workspace_id: UUID, version: int) -> bool:
-    """Whether the ledger says that this version of the policy was loaded last: an older shadow that was put back lets
-    nothing go. Raises ledger.about.Broken where the ledger proves nothing."""
-    return _LOADED.of(workspace_id) == version
-
-
-_LOADED: Final = followed.Followed[int](["policy.loaded"], 0, lambda _, told: int(list(told)[-1]["version"]))
 
 
 def would_have_held(workspace_id: UUID, since: timedelta) -> list[Would]:
