@@ -15,7 +15,7 @@ from ninja.security import APIKeyCookie, HttpBearer
 from ninja.utils import check_csrf
 from pydantic import ConfigDict
 
-from approvals import assurance, decisions, rows, turns, workspaces
+from approvals import assurance, decisions, requested, rows, turns, workspaces
 from approvals.api_shapes import ApprovalOut, Detail, Error, Page, detail, refusal, summaries, summary
 from approvals.approvals import Approval
 from approvals.decisions import Decided, Refused
@@ -45,6 +45,7 @@ STATUS: Final = {
     "invalid_edit": 422,
     "invalid_response": 422,
     "unknown_choice": 422,
+    "invalid_changes": 422,
     "policy_refuses": 422,
     "too_fast": 429,
 }
@@ -202,6 +203,15 @@ class Action(Schema):
     args: dict[str, Any]
 
 
+class ChangeIn(Schema):
+    """What one field of a call should be otherwise."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    pointer: str = Field(description="A JSON pointer into the arguments, empty for the call as a whole.")
+    comment: str
+
+
 class DecisionIn(Schema):
     """A verdict on one revision, named by its number and digest as they were read."""
 
@@ -214,6 +224,9 @@ class DecisionIn(Schema):
     edited_action: Action | None = Field(None, description="For edit alone: the same tool, with all its arguments.")
     response: Any = Field(None, description="For respond alone: an answer that fits the response_schema.")
     choice: str = Field("", description="For choose alone: one of the options.")
+    requested_changes: list[ChangeIn] | None = Field(
+        None, description="For respond to a call, in the place of a response: what should be otherwise."
+    )
 
 
 class DecidedOut(Schema):
@@ -266,6 +279,9 @@ def decide_approval(request: Any, slug: str, approval_id: str, payload: Decision
 
 def _said(payload: DecisionIn) -> dict[str, Any]:
     """The answer as `decide` takes it; what cannot be JSON is left to it to refuse."""
+    if payload.requested_changes is not None:
+        beside = {} if payload.response is None else {"response": b"null"}
+        return beside | {"changes": [(each.pointer, each.comment) for each in payload.requested_changes]}
     if payload.verdict != "respond":
         return {"choice": payload.choice}
     try:
@@ -296,9 +312,21 @@ def _said_already(person: Person, approval: Approval, payload: DecisionIn, answe
     if answer.code not in turns.SAID or payload.verdict == "edit":
         return False
     last = turns.last_of(person, approval, payload.revision, payload.action_digest)
-    if last is None or (last.verdict, last.choice) != (payload.verdict, payload.choice):
+    choice = payload.choice if payload.requested_changes is None else requested.REQUESTED
+    if last is None or (last.verdict, last.choice) != (payload.verdict, choice):
         return False
-    return payload.verdict != "respond" or last.response_digest == canonical.sha256_hex(_said(payload)["response"])
+    return payload.verdict != "respond" or last.response_digest == canonical.sha256_hex(_response(payload))
+
+
+def _response(payload: DecisionIn) -> bytes:
+    """What the answer is kept as."""
+    said = _said(payload)
+    if "changes" not in said:
+        return bytes(said["response"])
+    try:
+        return requested.encoded(requested.made(said["changes"]))
+    except canonical.Unrepresentable:
+        return b""
 
 
 def _refused(approval: Approval, refused: Refused) -> Any:

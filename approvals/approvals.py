@@ -267,6 +267,7 @@ def open_approval(question: Question, *, checkpoint_mac: str, by: str) -> Approv
     body = kind | {"digest": first.digest, "rule": rule["id"], "checkpoint_mac": checkpoint_mac}
     body |= {"asked_again": rows.public_id("apr", question.asked_again)} if question.asked_again else {}
     body |= {name: said for name in ("rehearsal", "refused_before") if (said := getattr(approval, name))}
+    body |= {"revises": revised} if (revised := question.context.get("revises")) else {}
     record(approval, "approval.opened", body, by=by)
     for plan in OPENED:
         plan(approval, rule)

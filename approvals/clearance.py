@@ -7,7 +7,20 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from approvals import deputies, glass, grants, halts, moments, people, policies, revisions, rows, turns, votes
+from approvals import (
+    deputies,
+    glass,
+    grants,
+    halts,
+    moments,
+    people,
+    policies,
+    requested,
+    revisions,
+    rows,
+    turns,
+    votes,
+)
 from approvals.approvals import Approval, context_of
 from approvals.deputies import Absence, Eligible
 from approvals.ledger import canonical
@@ -65,6 +78,11 @@ class Answer:
     message: str
     by: str
     by_name: str
+
+    @property
+    def asks_changes(self) -> bool:
+        """Whether the response says what the next proposal should have otherwise."""
+        return self.choice == requested.REQUESTED
 
 
 def clearance(workspace_id: UUID, subject: str, digest: str) -> Cleared | NotCleared:
@@ -308,7 +326,7 @@ def _answer(vote: votes.Ballot) -> Answer | NotCleared:
     turns.check(vote.approval, vote.revision)
     for said in reversed(vote.answers):
         agreed = vote.agreeing(said)
-        if vote.filled_by(agreed) == vote.needed:
+        if requested.is_request(said) or vote.filled_by(agreed) == vote.needed:
             if _unexplained(vote, vote.able, agreed):
                 return NotCleared("tampered", "Somebody who answered has a right that no entry of the ledger gave.")
             return Answer(

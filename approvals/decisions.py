@@ -4,6 +4,7 @@ run."""
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
@@ -21,6 +22,7 @@ from approvals import (
     masking,
     pins,
     policies,
+    requested,
     revisions,
     rows,
     schemas,
@@ -72,17 +74,20 @@ def decide(
     response: bytes | None = None,
     choice: str = "",
     assurance: Assurance = CLICK,
+    changes: Iterable[tuple[str, str]] | None = None,
 ) -> Decided | Refused:
     """Take one person's verdict on one revision, named by its number and digest, or say why not.
 
     ``verdict`` is approve, reject, edit, respond, choose, retract (one's own vote, before the last one is given), or
     stop, of what was approved and not sent; ``edited`` is the value as JSON text, needed for edit alone, ``response``
-    the JSON text of an answer, needed for respond alone, ``choice`` an option, needed for choose alone; ``via`` is the
-    channel, ``assurance`` how sure it is that this is the person; a rejection needs a ``message``, and so does what the
-    rule names. Never raises for a domain answer, so that refused attempts
-    are in the ledger too.
+    the JSON text of an answer, needed for respond alone, or in its place ``changes``, pointers of fields with what
+    should be otherwise; ``choice`` an option, needed for choose alone; ``via`` is the channel, ``assurance`` how sure
+    it is that this is the person; a rejection needs a ``message``, and so does what the rule names. Never raises for a
+    domain answer, so that refused attempts are in the ledger too.
     """
     attempt = Attempt(by, verdict, revision, digest, via, message.strip(), edited, response, choice, assurance)
+    if changes is not None:
+        attempt = replace(attempt, changes=requested.made(changes))
     with rows.within(workspace_id):
         return _lock_and_judge(workspace_id, approval_id, attempt)
 
@@ -158,6 +163,8 @@ def _judge(approval: Approval, attempt: Attempt) -> Decided | Refused:
     verbs = {"approve": _approve, "reject": _reject, "edit": _edit}
     verbs |= {"respond": answers.respond, "choose": answers.choose, "stop": stops.stop, "retract": turns.retract}
     verbs |= {"override": glass.override}
+    if attempt.changes is not None:
+        return requested.request(vote, attempt)
     return verbs[attempt.verdict](vote, attempt)
 
 
@@ -182,6 +189,9 @@ def _check_kind(vote: Ballot) -> None:
 
 
 def _badly_put(revision: Revision, attempt: Attempt) -> Refused | None:
+    if attempt.changes is not None and (attempt.verdict != "respond" or attempt.response is not None):
+        told = "Changes are requested by the verdict respond, and stand in the place of a response."
+        return Refused("invalid_changes", told, pointer="/requested_changes")
     if attempt.digest != revision.digest:
         return Refused("wrong_digest", "What you saw is not what would run; read it again.", pointer="/digest")
     return comments.unfit(attempt.message)

@@ -19,6 +19,7 @@ from approvals import (
     masking,
     people,
     policies,
+    requested,
     revisions,
     rows,
     rulings,
@@ -133,7 +134,8 @@ class ToolFacts:
 class Proposal:
     """One proposed use of a tool. ``args`` are canonical bytes; ``context`` holds reason, messages and title,
     unverified; ``asks_again`` is the approval that lapsed before the call could run; ``rehearsal``: nothing of it is
-    ever sent; ``pinned`` is what it points to."""
+    ever sent; ``pinned`` is what it points to;
+    ``revises`` is the approval by which changes of an earlier call were requested."""
 
     workspace_id: UUID
     subject: str
@@ -146,6 +148,7 @@ class Proposal:
     asks_again: str = ""
     rehearsal: bool = False
     pinned: Pin | None = None
+    revises: str = ""
 
 
 @dataclass(frozen=True)
@@ -187,6 +190,8 @@ def _opinion(proposal: Proposal) -> policies.Opinion:
         faults = masking.hushed(faults, masking.now(proposal.workspace_id, proposal.tool.name))
         told = "; ".join(f"{fault.pointer or 'the arguments'}: {fault.message}" for fault in faults[:5])
         return policies.Opinion("deny", f"The arguments do not fit the tool's schema. {told}", version)
+    if unfounded := requested.unfounded(proposal):
+        return policies.Opinion("deny", unfounded, version)
     named = {"tool": proposal.tool.name, "agent": proposal.agent}
     opinion = policies.judge(proposal.workspace_id, **named, args=args, shadow=not proposal.rehearsal)
     if opinion.verdict != "require_approval" or opinion.rule is None:
@@ -238,7 +243,7 @@ def _ask(judgement: Judgement, checkpoint_mac: str, by: str) -> Held:
         effect=tool.effect,
         risk=_risk(judgement),
         args=proposal.args,
-        context=proposal.context,
+        context=proposal.context | ({"revises": proposal.revises} if proposal.revises else {}),
         opinion=judgement.opinion,
         response_schema=tool.response_schema,
         asked_again=rows.parse_id(Approval.PREFIX, proposal.asks_again) if proposal.asks_again else None,
@@ -292,13 +297,8 @@ def _rule(judgement: Judgement, checkpoint_mac: str, by: str, *, grant: str = ""
         digest=digest,
         shadow=opinion.shadow,
     )
-    body: dict[str, Any] = {
-        "subject": proposal.subject,
-        "verdict": opinion.verdict,
-        "tool": proposal.tool.name,
-        "rule": opinion.rule_id,
-        **under,
-    }
+    body: dict[str, Any] = {"subject": proposal.subject, "verdict": opinion.verdict, "tool": proposal.tool.name}
+    body |= {"rule": opinion.rule_id, **under}
     body |= {"shadow": True} if opinion.shadow else {}
     body |= {"policy_version": str(opinion.policy_version), "args_digest": ruling.args_digest, "digest": digest}
     entries.append(

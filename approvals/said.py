@@ -16,6 +16,7 @@ from approvals.people import Person
 from approvals.revisions import Revision
 
 if TYPE_CHECKING:
+    from approvals.requested import Change
     from approvals.votes import Ballot
 
 
@@ -142,6 +143,7 @@ class Attempt:
     response: bytes | None = None
     choice: str = ""
     assurance: Assurance = CLICK
+    changes: tuple[Change, ...] | None = None
 
 
 def on_revision(approval: Approval, revision: Revision) -> list[Decision]:
@@ -174,7 +176,7 @@ def write(vote: Ballot, attempt: Attempt, verdict: str, *, patch: bytes = b"") -
         verdict=verdict,
         digest=revision.digest,
         message_digest=canonical.sha256_hex(attempt.message.encode()),
-        choice=attempt.choice if verdict == "choose" else "",
+        choice=attempt.choice if verdict == "choose" or attempt.changes is not None else "",
         decided_via=attempt.via,
         assurance="" if attempt.assurance.level == CLICK.level else attempt.assurance.level,
         methods=" ".join(attempt.assurance.methods)[:80],

@@ -199,9 +199,10 @@ def _answered(call: Call) -> CallResult:
         why = said.message if isinstance(said, gate.NotCleared) else "It was answered without a response."
         log.error("%s was answered, and the answer does not count: %s", call.public_id, why)
         return CallResult(*facts, status="refused", message=why)
-    return CallResult(
-        *facts, status="answered", value=canonical.parse(said.response), message=said.message, by=said.by_name
-    )
+    value = canonical.parse(said.response)
+    if said.asks_changes:
+        value |= {"approval": call.approval}
+    return CallResult(*facts, status="answered", value=value, message=said.message, by=said.by_name)
 
 
 def _shown(args: bytes) -> dict[str, Any]:

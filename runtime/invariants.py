@@ -61,7 +61,8 @@ _invariant(
         SELECT DISTINCT ON (d.person_id) d.verdict FROM approvals_decision d
         WHERE d.approval_id = a.id AND d.revision = a.revision AND d.verdict <> 'stop'
         ORDER BY d.person_id, d.turn DESC) last
-        WHERE last.verdict NOT IN ('reject', 'edit', 'retract', 'override')) < a.required
+        WHERE last.verdict NOT IN ('reject', 'edit', 'retract', 'override'))
+        < CASE WHEN a.choice = 'request_changes' THEN 1 ELSE a.required END
         AND NOT EXISTS (SELECT FROM approvals_decision o WHERE o.approval_id = a.id AND o.revision = a.revision
             AND o.verdict = 'override')""",
     """SELECT a.subject, 'was approved ' || count(*) || ' times' FROM approvals_approval a

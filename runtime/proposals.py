@@ -180,13 +180,14 @@ def _judge(draft: Draft, step: int, idx: int, proposed: ProposedCall) -> Judged:
     call.args, call.args_digest = calls.sealed(lease.workspace_id, call.pk, "args", args), canonical.sha256_hex(args)
     call.estimate = budgets.amounts(proposed.estimate)
     call.reason = calls.sealed(lease.workspace_id, call.pk, "reason", reason.encode())
-    judgement = _judgement(draft, call, args, reason)
+    judgement = _judgement(draft, call, args, reason, plain(proposed.revises))
     entry = {"id": call.public_id, "tool": name, "reason": reason}
     entry |= {"estimate": call.estimate} if call.estimate else {}
+    entry |= {"revises": plain(proposed.revises)} if proposed.revises else {}
     return Judged(call, judgement, entry | ({"args": proposed.args} if readable else {"unreadable": args.decode()}))
 
 
-def _judgement(draft: Draft, call: Call, args: bytes, reason: str) -> gate.Judgement:
+def _judgement(draft: Draft, call: Call, args: bytes, reason: str, revises: str) -> gate.Judgement:
     lease, tool = draft.lease, call.tool
     usable = tool is not None and definitions.genuine(tool)
     proposal = gate.Proposal(
@@ -199,6 +200,7 @@ def _judgement(draft: Draft, call: Call, args: bytes, reason: str) -> gate.Judge
         args=args,
         context=draft.context | {"reason": reason},
         rehearsal=lease.rehearsal,
+        revises=revises,
     )
     if tool and usable:
         judgement = gate.judge(proposal)

@@ -174,6 +174,7 @@ class Option:
 
 
 OPTIONS: Final = {
+    "request_changes": Option("", "", "Request changes", "Changes requested", "requested changes"),
     "it_happened": Option(
         "It happened",
         "You found it there. The agent goes on as after a success, and is told who found it and what they saw.",

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.urls import NoReverseMatch, reverse
 
-from approvals import comments, glass, halts, pins, repeats, revisions, rows, turns
+from approvals import comments, glass, halts, pins, repeats, requested, revisions, rows, turns
 from approvals.approvals import Approval, context_of
 from approvals.channels.card import Card
 from approvals.clearance import NotCleared, clearance, would_have_gone
@@ -86,7 +86,7 @@ class Asked:
     @cached_property
     def arguments(self) -> list[Argument]:
         """What will run, with what changed since the revision it is compared with."""
-        before = self.args_at(self.since) if self.edited else None
+        before = self.args_at(self.since) if self.edited else self.revised.last_args if self.revised else None
         return table(self.args_at(self.approval.revision), tool_of(self.approval), before=before)
 
     @property
@@ -287,11 +287,34 @@ class Asked:
     @property
     def response(self) -> list[Argument]:
         """What was answered, as rows of a table."""
-        if self.answer is None or self.answer.verdict != "respond":
+        if self.answer is None or self.answer.verdict != "respond" or requested.is_request(self.answer):
             return []
         value = canonical.parse(self.answer.clear_response())
         schema = self.approval.response_schema if isinstance(value, dict) else {}
         return table(value if isinstance(value, dict) else {"answer": value}, Tool(schema))
+
+    @property
+    def wanted(self) -> list[requested.Change]:
+        """The changes that were requested in place of a yes or a no."""
+        return requested.changes_of(self.answer) if self.answer else []
+
+    @cached_property
+    def revised(self) -> Asked | None:
+        """What this call revises: the approval by which changes of an earlier one were requested."""
+        named = str(self.context.get("revises") or "")
+        chain, tool = self.approval.chain, self.approval.tool
+        found = requested.of(self.workspace.pk, named, chain=chain, tool=tool) if named else None
+        return Asked(self.workspace, found, self.reader) if found else None
+
+    @property
+    def revised_fields(self) -> list[Change]:
+        """What it has otherwise than the call that it revises, as that stood last."""
+        before = self.revised
+        return difference(before.last_args, self.last_args, tool_of(self.approval)) if before else []
+
+    @property
+    def last_args(self) -> Any:
+        return self.args_at(self.approval.revision)
 
     def name(self, person: Person | None) -> str:
         """A person as the reader knows them."""

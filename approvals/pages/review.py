@@ -19,7 +19,7 @@ from approvals.edits.texts import masked_text
 from approvals.edits.view import root
 from approvals.ledger import canonical
 from approvals.ledger.sealing import Erased, Tampered
-from approvals.pages import drafts, response
+from approvals.pages import drafts, response, wishes
 from approvals.pages.account import confirm_address
 from approvals.pages.cards import tool_of
 from approvals.pages.door import Visit, approval_of, member
@@ -34,7 +34,13 @@ PLACE_MOST = 200
 
 STATUS = {"not_found": 404, "not_allowed": 403, "self_review": 403, "editor_cannot_approve": 403, "needs_message": 422}
 STATUS |= {"needs_assurance": 403, "too_fast": 429}
-STATUS |= {"invalid_response": 422, "unknown_choice": 422, "message_too_long": 422, "message_not_text": 422}
+STATUS |= {
+    "invalid_response": 422,
+    "invalid_changes": 422,
+    "unknown_choice": 422,
+    "message_too_long": 422,
+    "message_not_text": 422,
+}
 """The HTTP status of a refused verdict, 409 for all others: the approval is no longer as the form had it."""
 
 OF_THE_COMMENT = {"needs_message", "message_too_long", "message_not_text"}
@@ -72,9 +78,8 @@ def _with_draft(request: Visit, approval: Approval) -> HttpResponse:
     notice = Notice(told, "You confirmed that it is you; nothing is decided yet.", "plain") if told else None
     comment = str(draft.get("comment", "")).replace("\r\n", "\n")
     since = _number(str(draft.get("revision", "")))
-    return page(
-        request, approval, notice=notice, comment=comment, since=since, form=form, choice=draft.get("choice", "")
-    )
+    more = {"form": form, "choice": draft.get("choice", ""), "sent": draft}
+    return page(request, approval, notice=notice, comment=comment, since=since, **more)
 
 
 def _answers(draft: Mapping[str, Any]) -> bool:
@@ -95,7 +100,8 @@ def decision(request: Visit, approval_id: str) -> HttpResponse:
         way = reverse("review", args=[request.workspace.slug, approval.public_id])
         return redirect(confirm_address(request, way))
     drafts.drop(request)
-    if isinstance(answer, Decided) or _said_already(request, approval, answer, verdict):
+    said = "respond" if verdict == "changes" else verdict
+    if isinstance(answer, Decided) or _said_already(request, approval, answer, said):
         return redirect(reverse("review", args=[request.workspace.slug, approval.public_id]) + "#outcome")
     with rows.within(request.workspace):
         return answered(request, approval_of(request, approval_id), answer, comment=comment, form=form)
@@ -117,10 +123,18 @@ def _label(approval: Approval) -> str:
 
 
 def _decide(request: Visit, approval: Approval, verdict: str, comment: str, form: Response) -> Decided | Refused:
+    if verdict == "changes":
+        wanted = wishes.changes(wishes.read(request.POST, Told(request.workspace, approval, request.user).last_args))
+        return _put(request, approval, "respond", comment, changes=wanted)
     if verdict not in {"approve", "reject", "respond", "choose", "stop", "retract", "override"}:
         return Refused("unknown_verdict", "Choose one of the answers.")
     if verdict == "respond" and form.faults:
         return Refused("invalid_response", "The answer does not fit yet.", form.faults)
+    response = canonical.encode(form.value) if verdict == "respond" else None
+    return _put(request, approval, verdict, comment, response=response, choice=request.POST.get("choice", ""))
+
+
+def _put(request: Visit, approval: Approval, verdict: str, comment: str, **more: Any) -> Decided | Refused:
     return decisions.decide(
         request.workspace.pk,
         approval.pk,
@@ -130,9 +144,8 @@ def _decide(request: Visit, approval: Approval, verdict: str, comment: str, form
         digest=digest_of(request),
         via="web",
         message=comment,
-        response=canonical.encode(form.value) if verdict == "respond" else None,
-        choice=request.POST.get("choice", ""),
         assurance=assurance.of_session(request),
+        **more,
     )
 
 
@@ -175,6 +188,8 @@ def _notice(approval: Approval, answer: Refused) -> Notice:
         return Notice("Nothing was decided and your comment is kept. The changes are marked; now decide.", lead)
     if answer.code in OF_THE_COMMENT:
         return Notice(answer.message, tone="bad", field="comment")
+    if answer.code == "invalid_changes":
+        return Notice(answer.message, tone="bad", field="changes")
     if answer.code in {"invalid_response", "unknown_choice"}:
         told = "Choose what became of it." if answer.code == "unknown_choice" else answer.message
         return Notice(told, tone="bad", field="answer")
@@ -197,11 +212,14 @@ def page(
     form: Response | None = None,
     choice: str = "",
     remark: str = "",
+    sent: Mapping[str, Any] | None = None,
 ) -> HttpResponse:
     """The whole page, or the word that what it shows was tampered with."""
     asked = Told(request.workspace, approval, request.user, since=since or _since(request))
     form = form or response.form_of(approval.response_schema, _label(approval))
     context = {**_context(request, asked), "notice": notice, "comment": comment, "answer": form, "remark": remark}
+    context["wishes"] = wishes.read(request.POST if sent is None else sent, asked.last_args) if asked.is_call else []
+    context["wished"] = any(wish.text for wish in context["wishes"])
     context["chosen"] = request.POST.get("choice", choice)
     try:
         return render(request, "review/page.html", context, status=status)

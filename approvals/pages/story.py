@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from approvals import turns
+from approvals import requested, turns
 from approvals.channels import kinds
 from approvals.comments import Comment
 from approvals.decisions import Decision, decisions_of, message_of
@@ -149,6 +149,8 @@ def _voted(asked: Told, decision: Decision) -> Item:
     if decision.verdict == Decision.Verdict.REJECT:
         told = format_html("<b>{}</b> {}", asked.giver(decision), asked.words.rejected)
         return _item(decision, told, tone="bad")
+    if decision.verdict == Decision.Verdict.RESPOND and requested.is_request(decision):
+        return _item(decision, format_html("<b>{}</b> requested changes", asked.name(decision.person)))
     if decision.verdict == Decision.Verdict.RESPOND:
         return _item(decision, format_html("<b>{}</b> answered", asked.giver(decision)))
     if decision.verdict == Decision.Verdict.CHOOSE:

@@ -10,7 +10,7 @@ from typing import Any
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from approvals import changes, explaining, glass, people, turns, votes
+from approvals import changes, explaining, glass, people, requested, turns, votes
 from approvals.channels import card as words
 from approvals.channels import kinds, outcomes
 from approvals.decisions import Decision
@@ -32,6 +32,8 @@ class Chip:
     icon: str = ""
 
 
+_ANSWERED = {"": "Answered", requested.REQUESTED: "Changes requested"}
+_RESPONDED = {requested.REQUESTED: "requested changes"}
 ICONS = {"executed": "check", "failed": "cross", "unknown": "unknown"}
 CHIPS = {
     "running": Chip("Approved, about to run", "wait"),
@@ -104,7 +106,7 @@ class Told(Asked):
         said = sorted((self.name(vote["person"]) for vote in self.votes), key="You".__eq__)
         names = joined(["you" if name == "You" else name for name in said])
         if self.state == "answered":
-            return format_html("{} by {} · {}", "Settled" if approval.choice else "Answered", names, when)
+            return format_html("{} by {} · {}", _ANSWERED.get(approval.choice, "Settled"), names, when)
         if self.state == "renewed":
             return format_html("Approved by {} · {}, and asked again before it was sent", names, when)
         if self.state == "stopped":
@@ -321,7 +323,7 @@ class Told(Asked):
         own_edit = self.current.editor_id == decision.person_id and decision.verdict == "approve"
         did = {
             "reject": self.words.rejected,
-            "respond": "answered",
+            "respond": _RESPONDED.get(decision.choice, "answered"),
             "choose": kinds.option(decision.choice).told,
             "override": "broke the glass",
         }.get(decision.verdict)

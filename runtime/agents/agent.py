@@ -11,12 +11,14 @@ from typing import Any, Final, Protocol
 @dataclass(frozen=True)
 class ProposedCall:
     """One use of a tool that the agent wants. ``reason`` is shown to people, marked as unverified. ``estimate`` is the
-    most it may spend of the run's budget, in ``tokens`` and ``money``: it is held while the call is under way."""
+    most it may spend of the run's budget, in ``tokens`` and ``money``: it is held while the call is under way.
+    ``revises`` is the approval by which people requested changes of an earlier call, where this is what came of it."""
 
     tool: str
     args: dict[str, Any]
     reason: str = ""
     estimate: Mapping[str, int] = field(default_factory=dict)
+    revises: str = ""
 
 
 TEXT: Final[dict[str, Any]] = {"type": "string", "minLength": 1, "maxLength": 4000}
@@ -46,7 +48,8 @@ class CallResult:
 
     ``status`` is executed, failed, refused, answered, expired or cancelled; ``value`` is what the tool returned, and
     ``message`` what a person or policy said, or why it failed. ``replayable``: it failed, and certainly before it had
-    any effect. Of an answered call the value is what the person ``by`` gave in the tool's place. A question's result
+    any effect. Of an answered call the value is what the person ``by`` gave in the tool's place, or, where
+    they requested changes, ``{"requested_changes": [{"pointer", "comment"}], "approval"}``. A question's result
     has no ``tool``. Each result is given to exactly one step.
     """
 
@@ -134,6 +137,8 @@ def check(step: Any) -> Step:
             _check_question(call)
         elif not isinstance(call, ProposedCall) or not isinstance(call.args, dict) or not isinstance(call.tool, str):
             raise BadStep("calls must be ProposedCall, each with a tool's name and an object of arguments, or Question")
+        elif not isinstance(call.revises, str):
+            raise BadStep("revises is the id of an approval")
         else:
             _check_estimate(call)
     return step

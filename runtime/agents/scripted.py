@@ -1,8 +1,9 @@
 """Scripted agents: they play calls from data, step by step, and keep what came of each.
 
 The script is ``steps`` of the definition or, if it has none, of the run's input: a list of steps, each a list of
-``{"tool", "args", "reason"}`` or ``{"ask", "response_schema", "about", "team"}``, a question. The state's ``results``
-is the list of all outcomes, in the order of the calls.
+``{"tool", "args", "reason"}`` or ``{"ask", "response_schema", "about", "team"}``, a question. A call may say
+``revises``, the number of the call of the step before that it revises. The state's ``results`` is the list of all
+outcomes, in the order of the calls.
 """
 
 from __future__ import annotations
@@ -27,15 +28,26 @@ class Scripted:
         kept = {"results": [_kept(result) for result in results]}
         if number >= len(script):
             return Step(append=kept, done=True)
-        calls = [_wanted(each) for each in script[number]]
+        calls = [_wanted(each, results) for each in script[number]]
         return Step(append=kept, calls=calls, goto=str(number + 1))
 
 
-def _wanted(line: dict[str, Any]) -> ProposedCall | Question:
+def _wanted(line: dict[str, Any], results: tuple[CallResult, ...]) -> ProposedCall | Question:
     if "ask" not in line:
-        return ProposedCall(line["tool"], line["args"], line.get("reason", ""), line.get("estimate", {}))
+        return ProposedCall(
+            line["tool"], line["args"], line.get("reason", ""), line.get("estimate", {}), _revised(line, results)
+        )
     schema, about = line.get("response_schema", dict(TEXT)), line.get("about", {})
     return Question(line["ask"], schema, about, line.get("team", ""), line.get("deadline", ""))
+
+
+def _revised(line: dict[str, Any], results: tuple[CallResult, ...]) -> str:
+    """The approval that a line revises: the one by which changes of the so-manieth call of the last step were
+    requested."""
+    if "revises" not in line:
+        return ""
+    value = results[line["revises"]].value
+    return str(value.get("approval", "")) if isinstance(value, dict) else ""
 
 
 def _kept(result: CallResult) -> dict[str, Any]:
