@@ -13,7 +13,7 @@ from uuid import UUID
 
 from django.db import DatabaseError, models
 
-from approvals import approvals, deputies, escalation, expiry, revisions, rows, votes
+from approvals import approvals, deputies, escalation, expiry, halts, revisions, rows, votes
 from approvals.approvals import Approval
 from approvals.people import Person
 from approvals.rulings import UNPROVEN
@@ -21,6 +21,8 @@ from approvals.votes import Ballot
 
 MOST_TRIES: Final = 5
 """So often a row is taken up that cannot be done; then it is given up, loudly."""
+LOOK_AGAIN: Final = timedelta(minutes=1)
+"""How soon what a stop froze is looked at again."""
 MOST_REMINDERS: Final = 20
 """The most reminders of one approval."""
 
@@ -118,6 +120,9 @@ def _do(key: UUID) -> bool:
     if approval is None or due is None:
         return False
     now = rows.now()
+    if halts.of(approval):  # its time stands still; when it goes on, a level begins as much later
+        DueStep.objects.filter(pk=key).update(due_at=now + LOOK_AGAIN)
+        return False
     if not Approval.objects.filter(expiry.still_open(now), pk=approval.pk).exists():
         due.delete()
         return False

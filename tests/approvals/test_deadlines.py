@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from approvals import approvals, deadlines, gate, people, policies, rows
+from approvals import approvals, deadlines, gate, halts, people, policies, rows
 from approvals.approvals import Approval
 from approvals.deadlines import DueStep
 from approvals.decisions import standing
@@ -92,6 +92,20 @@ def test_the_sweep_tells_of_a_level_once_and_shows_it_to_who_is_new(cast: Cast, 
     assert (entry["level"], entry["teams"]) == (1, ["managers"])
     assert set(entry["told"]) == {person.public_id for person in (cast.dana, cast.priya, cast.omar)}
     assert Approval.objects.get().teams == ["finance", "managers"]
+
+
+def test_a_stop_keeps_levels_from_beginning_and_nothing_is_lost(cast: Cast, later: Any) -> None:
+    """HF-6, RL-7: nobody is told of a level that has not begun; it begins later by the time of the stop."""
+    rule(cast, LEVELS)
+    approval = ask(cast, refund())
+    halts.begin(cast.northwind, by=cast.omar)
+    later(50)
+    assert deadlines.do_due() == 0 and not told(approval, "escalated")
+    halts.end(cast.northwind, by=cast.omar)
+    later(50.5)
+    assert deadlines.do_due() == 0
+    later(51.2)
+    assert deadlines.do_due() == 1 and told(approval, "escalated")[0]["level"] == 1
 
 
 def test_an_hour_without_a_sweep_is_made_up_for_in_order(cast: Cast, later: Any) -> None:
