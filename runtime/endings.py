@@ -64,9 +64,11 @@ def _why_cancelled(run: Run) -> tuple[str, str]:
 
 def end_cancelled(lease: Lease) -> None:
     """Carry out the wish to cancel. This worker has the run, so no new approval can open while the open ones are
-    withdrawn."""
+    withdrawn. Raises LeaseLost."""
     with rows.within(lease.workspace_id):
-        run = Run.objects.get(pk=lease.run_id)
+        run = Run.objects.filter(pk=lease.run_id).first()
+        if run is None:
+            raise leases.LeaseLost(f"{lease.public_id} was deleted.")
         waiting = calls.unconsumed(lease.run_id)
     told, reason = _why_cancelled(run)
     gate.withdraw(lease.workspace_id, lease.public_id, by=run.cancel_by, reason=told or reason)

@@ -14,7 +14,7 @@ from django.db import models
 
 from approvals import gate, rows
 from approvals.ledger import canonical, entries, keys
-from runtime import checkpoints, snapshots
+from runtime import checkpoints, runs, snapshots
 from runtime.attempts import Attempt
 from runtime.blobs import Blob, BlobUse
 from runtime.budgets import Budget, Hold
@@ -145,8 +145,14 @@ def _let_go_of_blobs(run: Run, needed: Collection[str] = ()) -> None:
 def delete(run: Run, *, by: str) -> None:
     """Delete a run with all its rows, whatever it is doing: a worker that still has it can commit nothing more. Its
     tombstone, the decisions about its calls and its chain of the ledger stay; what people wrote there is emptied.
-    Raises NotYet where it asks people again meanwhile."""
-    gate.withdraw(run.workspace_id, run.public_id, by=by, reason="The run is deleted.")
+    Raises NotYet where it asks people again meanwhile.
+
+    The wish that it ends is committed first: withdrawing wakes a run, and a worker could take its next step before it
+    is buried. Whatever ends this process in between, the run is cancelled, and can be deleted again.
+    """
+    reason = "The run is deleted."
+    runs.wish_to_cancel(run, by, reason)
+    gate.withdraw(run.workspace_id, run.public_id, by=by, reason=reason)
     with rows.within(run.workspace_id):
         _erase_asked(run)
         if not _locked(run):

@@ -263,17 +263,21 @@ def cancel(run: Run, *, by: str, reason: str, person_id: UUID | None = None) -> 
     The wish is committed first and by itself. Withdrawing first would wake the run, and its agent could take another
     step before the run's row is reached; and whoever holds that row may lock no open approval.
     """
-    if not _wish_to_cancel(run, by, reason):
+    if not wish_to_cancel(run, by, reason):
         return False
     gate.withdraw(run.workspace_id, run.public_id, by=by, person_id=person_id, reason=reason)
     hints.hint(run.workspace_id, run.pk)
     return True
 
 
-def _wish_to_cancel(run: Run, by: str, reason: str) -> bool:
+def wish_to_cancel(run: Run, by: str, reason: str) -> bool:
+    """Commit the wish that a run ends, and nothing else: from here on it takes no step and sends no call. False if it
+    has ended, or is to end already."""
     wanted = {"cancel_by": by, "cancel_reason": sealed_reason(run.workspace_id, run.pk, reason)}
     awake = {"status": "ready", "wake_at": rows.Now(), "hinted_at": None}
     with rows.within(run.workspace_id):
+        # Else its worker may give it up between the two statements below, and neither would find it.
+        list(Run.objects.select_for_update().filter(pk=run.pk).values_list("pk"))
         rows.publish(run.workspace_id, run.public_id)
         unwanted = models.Q(cancel_by="")
         resting = WAITING | {"failed", "parked"}

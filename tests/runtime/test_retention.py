@@ -5,6 +5,7 @@ from __future__ import annotations
 from io import StringIO
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -12,7 +13,7 @@ from django.db import DatabaseError, connection, transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
-from approvals import rows
+from approvals import gate, rows
 from approvals.ledger import anchors, entries
 from approvals.ledger.sealing import Erased as SealErased
 from runtime import calls, checkpoints, evidence, leases, loop, retention, runs, snapshots
@@ -22,7 +23,7 @@ from runtime.checkpoints import Checkpoint, Erased, Unreadable
 from runtime.retention import NotYet, Tombstone
 from runtime.runs import Run
 from runtime.snapshots import Snapshot
-from tests.runtime import growing
+from tests.runtime import growing, tooling
 from tests.runtime.conftest import Desk, call
 from tests.runtime.test_checkpoints import as_role, tamper
 from tests.runtime.test_snapshots import LARGE, at, from_nothing, steps
@@ -211,6 +212,40 @@ def test_deleting_withdraws_what_the_run_asks(desk: Desk) -> None:
     from approvals.approvals import Approval
 
     assert [each.status for each in Approval.objects.all()] == ["cancelled"]
+
+
+def test_a_run_that_is_being_deleted_takes_no_step_and_sends_nothing(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """DU-L9: also where a worker finds it awake between the withdrawal and the burial."""
+    run = desk.begin([call("asked.keyed")], [call("free.unsafe", 2)])
+    withdraw, met = gate.withdraw, []
+
+    def withdrawn(*about: Any, **more: Any) -> int:
+        ended = withdraw(*about, **more)
+        met.append(Run.objects.get(pk=run.pk).cancel_by)
+        if len(met) == 1:
+            desk.work(run)
+        return ended
+
+    monkeypatch.setattr(gate, "withdraw", withdrawn)
+    retention.delete(run, by="system")
+    assert met[0] == "system" and run.status == "cancelled" and tooling.happened("sent") == []
+    assert not Run.objects.filter(pk=run.pk).exists()
+
+
+def test_a_deletion_that_was_cut_off_leaves_a_cancelled_run_that_can_be_deleted(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """DU-L9."""
+    run = desk.begin([call("asked.keyed")], [call("free.unsafe", 2)])
+    with monkeypatch.context() as patched:
+        patched.setattr(retention, "_bury", Mock(side_effect=KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            retention.delete(run, by="system")
+    assert desk.work(run).status == "cancelled" and tooling.happened("sent") == []
+    retention.delete(run, by="system")
+    assert not Run.objects.filter(pk=run.pk).exists()
 
 
 @pytest.mark.parametrize(
