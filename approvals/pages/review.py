@@ -218,10 +218,11 @@ def page(
     asked = Told(request.workspace, approval, request.user, since=since or _since(request))
     form = form or response.form_of(approval.response_schema, _label(approval))
     context = {**_context(request, asked), "notice": notice, "comment": comment, "answer": form, "remark": remark}
-    context["wishes"] = wishes.read(request.POST if sent is None else sent, asked.last_args) if asked.is_call else []
-    context["wished"] = any(wish.text for wish in context["wishes"])
     context["chosen"] = request.POST.get("choice", choice)
+    said = request.POST if sent is None else sent
     try:
+        context["wishes"] = wishes.read(said, asked.last_args) if asked.is_call else []
+        context["wished"] = any(wish.text for wish in context["wishes"])
         return render(request, "review/page.html", context, status=status)
     except (Tampered, Forged) as fault:
         return tampered(request, approval, fault)

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
 
-from django.apps import apps
 from django.test import RequestFactory
 
 from approvals import absences, granting, grants, halts, people, policies, rows
@@ -24,6 +23,7 @@ from approvals.revisions import current_revision, make_header
 from approvals.rulings import Ruling
 from runtime import credentials, definitions
 from tests.campaigns.field import POLICY, Field, lay_out, register
+from tests.columns import written
 
 Tampering = Callable[[Field], None]
 
@@ -476,12 +476,6 @@ def old_state(field: Field) -> None:
     field.work()
     anchors.anchor()
     for table in TABLES:
-        kept = _written(table)
+        kept = written(table)
         back = f"INSERT INTO {table} ({kept}) SELECT {kept} FROM old_{table} {mine}"
         field.sql(f"DELETE FROM {table} {mine}", back)
-
-
-def _written(table: str) -> str:
-    """The columns of a table that a statement can write: those that the database works out are left to it."""
-    [model] = [each for each in apps.get_models() if each._meta.db_table == table]
-    return ", ".join(str(each.column) for each in model._meta.concrete_fields if not each.generated)

@@ -9,6 +9,7 @@ import pytest
 from approvals import rows
 from approvals.ledger import anchors
 from runtime import precedents
+from tests.columns import written
 from tests.runtime import tooling
 from tests.runtime.conftest import Desk, call
 from tests.tampering import Tamper
@@ -43,7 +44,7 @@ def test_an_older_state_put_back_whole_parks_the_run(desk: Desk, tamper: Tamper)
     assert desk.work(run).status == "completed" and anchors.anchor() == 1
     for table in tables:
         tamper(f"DELETE FROM {table}")
-        tamper(f"INSERT INTO {table} SELECT * FROM old_{table}")
+        tamper(f"INSERT INTO {table} ({written(table)}) SELECT {written(table)} FROM old_{table}")
     run.refresh_from_db()
     assert run.status == "ready"
     assert desk.work(run).status == "parked" and "an older state was put back" in run.reason
