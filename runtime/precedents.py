@@ -73,7 +73,13 @@ def disagreements(call: Call, attempts: int, sent: list[dict[str, Any]]) -> list
         found.append("was sent under another key.")
     if attempts != len(intended) or (call.attempt_id is None) is bool(intended):
         found.append(f"has {attempts} attempts, and by the ledger {len(intended)}.")
+    if intended and call.status in _TO_BE_SENT and sent[-1].get("choice") != AGAIN:
+        found.append(f"is {call.status}, and by the ledger it was sent and nobody had it sent again.")
     return found
+
+
+_TO_BE_SENT: Final = frozenset({"proposed", "held", "cleared"})
+"""What a call that was sent comes back to only when people chose, last of all, to have it sent again."""
 
 
 def _settled(sent: list[dict[str, Any]]) -> bool:

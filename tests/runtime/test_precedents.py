@@ -8,10 +8,13 @@ import pytest
 
 from approvals import rows
 from approvals.ledger import anchors
-from runtime import precedents
+from runtime import evidence, precedents
+from runtime.runs import Run
 from tests.columns import written
 from tests.runtime import tooling
 from tests.runtime.conftest import Desk, call
+from tests.runtime.crashing import work_and_die
+from tests.runtime.test_leases import let_it_run_out
 from tests.tampering import Tamper
 
 
@@ -25,6 +28,28 @@ def test_a_call_moved_to_another_run_is_not_sent(desk: Desk, tamper: Tamper) -> 
     moved.refresh_from_db()
     with rows.within(desk.cast.northwind.pk):
         assert precedents.against(moved, other.public_id) == "No entry of this run's ledger says that it was proposed."
+
+
+def lost(desk: Desk, tool: str = "asked.unsafe") -> Run:
+    """A run whose call was approved, and whose worker died when it had sent it."""
+    run = desk.begin([call(tool)])
+    desk.say(desk.calls(run)[0], desk.cast.dana, "approve")
+    assert work_and_die(run, "send.after") and len(tooling.happened("done")) == 1
+    let_it_run_out(run)
+    return run
+
+
+@pytest.mark.parametrize("tool", ["asked.unsafe", "asked.keyed"])
+def test_a_call_that_was_sent_and_is_said_to_be_cleared_is_not_sent_again(
+    desk: Desk, tamper: Tamper, tool: str
+) -> None:
+    """T31, DU-C4: whoever sets it back has chosen nothing."""
+    run = lost(desk, tool)
+    tamper("UPDATE runtime_call SET status = 'cleared'")
+    sentence = "is cleared, and by the ledger it was sent and nobody had it sent again."
+    assert [each for each in evidence.unproven(run.workspace_id) if sentence in each]
+    assert desk.wait_out(run).status == "parked" and sentence in run.reason
+    assert len(tooling.happened("done")) == 1
 
 
 def test_an_older_state_put_back_whole_parks_the_run(desk: Desk, tamper: Tamper) -> None:
