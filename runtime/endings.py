@@ -11,6 +11,7 @@ from django.db.models import F
 from approvals import gate, rows
 from approvals.ledger import canonical, entries, keys, sealing
 from runtime import calls, leases, outcomes, runs
+from runtime.agents.agent import plain
 from runtime.leases import Lease
 from runtime.runs import Run
 
@@ -37,7 +38,9 @@ def give_up(lease: Lease, error: Exception) -> None:
 
 
 def stop(lease: Lease, *, to: str, code: str, reason: str) -> None:
-    """Fail or park the run, loudly. Nothing that was committed is lost, and an operator may let it go on."""
+    """Fail or park the run, loudly. Nothing that was committed is lost, and an operator may let it go on. The reason
+    may quote what an agent made: what cannot be kept of it is shown as other characters."""
+    reason = plain(reason)
     log.error("%s is %s (%s): %s", lease.public_id, to, code, reason)
     ended: dict[str, Any] = {"reason_code": code, "reason": reason, "ended_at": rows.Now(), "wake_at": None}
     try:

@@ -315,7 +315,7 @@ class Turn:
         with rows.within(self.lease.workspace_id) if step.calls else nullcontext():
             # Judging only reads, and comes before the transaction that writes: a refusal is an answer, never a
             # rollback.
-            draft = proposals.Draft(self.lease, self._name, step, node, ended, self._state, self._interrupts)
+            draft = proposals.draft(self.lease, self._name, step, node, ended, self._state, self._interrupts)
         going_on = self._commit(draft)
         self._nothing_open = not step.calls
         if going_on:
@@ -378,15 +378,14 @@ class _AgentRaised(Exception):
 
 def _ask(agent: agents.Agent, node: str, given: dict[str, Any], results: tuple[agents.CallResult, ...]) -> agents.Step:
     try:
-        step = agent.step(node, given, results)
-    except agents.Unusable:
+        return agents.check(agent.step(node, given, results))
+    except (agents.Unusable, agents.BadStep):
         raise
     except Exception as error:
         # What it said may quote a customer: the log has the place instead.
         where = traceback.extract_tb(error.__traceback__)[-1]
         log.error("The agent's node %s raised %s at %s:%s", node, type(error).__name__, where.filename, where.lineno)
         raise _AgentRaised(f"The agent's node {node} raised {type(error).__name__}.") from error
-    return agents.check(step)
 
 
 def _agent_of(lease: Lease) -> tuple[str, agents.Agent, Interrupts]:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import logging
+import traceback
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final
 from uuid import UUID
 
+from django import db
+
 from approvals import gate, rows
-from approvals.ledger import canonical
+from approvals.ledger import canonical, keys, sealing
 from runtime import (
     breakpoints,
     budgets,
@@ -22,8 +26,9 @@ from runtime import (
     runs,
     state,
     targets,
+    unknowns,
 )
-from runtime.agents.agent import OVER, ProposedCall, Question, Step, plain
+from runtime.agents.agent import OVER, BadStep, ProposedCall, Question, Step, Unusable, plain
 from runtime.breakpoints import Breakpoint
 from runtime.calls import Call
 from runtime.checkpoints import Checkpoint
@@ -31,6 +36,8 @@ from runtime.crashpoints import reach
 from runtime.definitions import Tool
 from runtime.definitions.interrupts import Interrupts
 from runtime.leases import Lease
+
+log = logging.getLogger(__name__)
 
 MESSAGES: Final = 20
 """How many of the conversation's last messages people are shown beside a call."""
@@ -79,9 +86,12 @@ class Draft:
     def __post_init__(self) -> None:
         step, lease = self.step, self.lease
         after = lease.head_seq + 1
-        self.judged = [self._ready(after, idx, call) for idx, call in enumerate(step.calls)]
         self.body = {"ops": state.changes(step.update, step.append, step.remove)}
         state.hold_to(self.state, self.body["ops"])
+        if step.calls:
+            # People are shown some of it beside the calls: it has to be pure data before anything is made of it.
+            state.encode(self.body)
+        self.judged = [self._ready(after, idx, call) for idx, call in enumerate(step.calls)]
         self.body |= {
             "calls": [each.entry for each in self.judged],
             "results": [_consumed(call) for call in self.ended],
@@ -160,6 +170,34 @@ class Draft:
         reach("suspend.before")
         # This transaction holds the run's row already, so nothing can have been decided about its calls yet.
         return leases.suspend(lease, pokes=None) is not None
+
+
+_SAID_OTHERWISE: Final = (
+    db.Error,
+    leases.LeaseLost,
+    leases.CancelWanted,
+    checkpoints.Unreadable,
+    sealing.Tampered,
+    keys.UnknownKey,
+    unknowns.Unaskable,
+    Unusable,
+    BadStep,
+    state.NotState,
+)
+"""What says of itself what becomes of the run."""
+
+
+def draft(*parts: Any) -> Draft:
+    """The `Draft` of these parts. Raises BadStep for a step that nothing can be made of, whatever stands against it:
+    it fails its run, and never its worker. Raises state.NotState, checkpoints.Unreadable, sealing.Tampered."""
+    try:
+        return Draft(*parts)
+    except _SAID_OTHERWISE:
+        raise
+    except Exception as error:
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        log.error("A step raised %s at %s:%s", type(error).__name__, where.filename, where.lineno)
+        raise BadStep(f"The step cannot be committed: {type(error).__name__} was raised.") from error
 
 
 def last_said(messages: Any) -> list[dict[str, str]]:

@@ -80,8 +80,8 @@ def _asked(
         response_schema=question.response_schema,
         allowed_decisions=("respond", "reject"),
         context=context,
-        team=question.team or None,
-        deadline=question.deadline or None,
+        team=plain(question.team) or None,
+        deadline=plain(question.deadline) or None,
         requester_id=lease.requester_id,
         rehearsal=lease.rehearsal,
     )

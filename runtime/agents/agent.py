@@ -139,6 +139,8 @@ def check(step: Any) -> Step:
             raise BadStep("calls must be ProposedCall, each with a tool's name and an object of arguments, or Question")
         elif not isinstance(call.revises, str):
             raise BadStep("revises is the id of an approval")
+        elif not isinstance(call.reason, str):
+            raise BadStep("the reason for a call is text")
         else:
             _check_estimate(call)
     return step

@@ -6,6 +6,7 @@ import enum
 import socket
 import threading
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -15,14 +16,17 @@ from uuid import uuid4
 import pytest
 from django.test import Client
 
-from runtime import checkpoints, runs, state
-from runtime.agents.agent import BadStep, Step, check
+from runtime import checkpoints, loop, runs, state
+from runtime.agents.agent import BadStep, ProposedCall, Question, Step, check
 from runtime.runs import Run
 from tests.runtime import growing
 from tests.runtime.conftest import Desk
 from tests.runtime.test_pages import RUNS, html_of, reads
 
 __all__ = ["reads"]
+
+
+PURE = ProposedCall("free.pure", {"n": 1})
 
 
 class Colour(enum.Enum):
@@ -155,12 +159,39 @@ def test_a_list_may_be_set_and_appended_to_in_one_step(desk: Desk) -> None:
         Step(goto="n" * 121),
         Step(goto="."),
         Step(goto="half \ud800"),
+        Step(calls=[ProposedCall("free.pure", {}, reason=5)]),  # type: ignore[arg-type]
     ],
 )
 def test_each_part_of_a_step_is_of_its_kind(step: Step) -> None:
     """DU-S1: whatever an agent answers, it is a sentence about the step, never a worker that dies of it."""
     with pytest.raises(BadStep):
         check(step)
+
+
+HOSTILE: dict[str, tuple[Callable[[], Step], str]] = {
+    "items": (lambda: Step(append={"messages": 5}, calls=[PURE]), "/messages: items"),  # type: ignore[dict-item]
+    "no items": (lambda: Step(append={"messages": None}, calls=[PURE]), "/messages: items"),  # type: ignore[dict-item]
+    "huge": (lambda: Step(update={"messages": [{"text": 10**5000}]}, calls=[PURE]), "/messages/0/text"),
+    "deep": (lambda: Step(append={"messages": [{"text": deep(100_000)}]}, calls=[PURE]), "/messages/0/text"),
+    "half a name": (lambda: Step(update={"a\ud800": 1}, done=True), "/a?: "),
+    "a name with nul": (lambda: Step(update={"a\0b": float("nan")}, done=True), "/a\ufffdb: "),
+    "a name of no text": (lambda: Step(remove=[10**5000]), "The step cannot be committed: ValueError"),  # type: ignore[list-item]
+    "nul for a team": (lambda: Step(calls=[Question("Which?", team="a\0b")]), ""),
+}
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_a_hostile_step_fails_its_run_and_not_its_worker(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """DU-S1: also where it proposes calls, and where its very names cannot be kept."""
+    make, said = HOSTILE[kind]
+    run = growing.start(desk, {}, {})
+    monkeypatch.setattr(growing.told, "step", lambda *_: make())
+    assert loop.advance(run.pk, run.workspace_id)
+    run.refresh_from_db()
+    if said:
+        assert (run.status, run.reason_code) == ("failed", "bad_step") and run.reason.startswith(said)
 
 
 def test_an_operator_lets_it_go_on_after_a_fix(
