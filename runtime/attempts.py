@@ -48,7 +48,8 @@ class Attempt(rows.Row):
 
     def holds(self) -> bool:
         """Whether its end is as it was written. Raises UnknownKey."""
-        return keys.holds("attempt", _end(self.pk, self.outcome), bytes(self.end_mac))
+        ends = _end(self.pk, self.outcome, self.call_id), _end(self.pk, self.outcome)
+        return any(keys.holds("attempt", each, bytes(self.end_mac)) for each in ends)
 
     @property
     def did_nothing(self) -> bool:
@@ -88,8 +89,10 @@ def nothing_happened(last: Attempt, effect: str) -> bool:
     return all(each.did_nothing for each in Attempt.objects.filter(call_id=last.call_id))
 
 
-def _end(attempt_id: UUID, outcome: str) -> bytes:
-    return canonical.encode({"attempt": attempt_id.hex, "outcome": outcome})
+def _end(attempt_id: UUID, outcome: str, call_id: UUID | None = None) -> bytes:
+    """What is signed of an end. What was signed of old does not say of which call it is; the ledger does."""
+    of = {"call": call_id.hex} if call_id else {}
+    return canonical.encode({"attempt": attempt_id.hex, "outcome": outcome} | of)
 
 
 def _answer_place(attempt_id: UUID) -> str:
@@ -101,7 +104,7 @@ def _answer_place(attempt_id: UUID) -> str:
 
 def signed_end(attempt: Attempt, outcome: str) -> bytes:
     """What goes into ``end_mac`` of an attempt that ends so."""
-    return keys.sign("attempt", _end(attempt.pk, outcome))
+    return keys.sign("attempt", _end(attempt.pk, outcome, attempt.call_id))
 
 
 def sealed_answer(attempt: Attempt, value: Any, message: str) -> bytes:

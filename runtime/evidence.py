@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
@@ -146,7 +146,10 @@ def _calls(workspace_id: UUID) -> Iterator[str]:
     for body in found.values_list("body", flat=True).iterator(_AT_ONCE):
         entry: dict[str, Any] = canonical.parse(bytes(body))
         told[entry["subject"]].append(entry)
-    attempts = Counter(Attempt.objects.filter(workspace_id=workspace_id).values_list("call_id", flat=True))
+    attempts: defaultdict[UUID, list[str]] = defaultdict(list)
+    made = Attempt.objects.filter(workspace_id=workspace_id).order_by("call_id", "number")
+    for attempt_id, call_id in made.values_list("pk", "call_id").iterator(_AT_ONCE):
+        attempts[call_id].append(rows.public_id(Attempt.PREFIX, attempt_id))
     for call in Call.objects.filter(workspace_id=workspace_id).order_by("created_at").iterator(_AT_ONCE):
         about = told[call.public_id]
         for fault in precedents.disagreements(call, attempts[call.pk], about):

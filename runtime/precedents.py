@@ -9,10 +9,12 @@ from __future__ import annotations
 import logging
 from typing import Any, Final
 
+from approvals import rows
 from approvals.ledger import about, anchors, canonical, followed, keys
 from approvals.ledger.verify import proved
 from approvals.rows import wire
 from runtime import calls, checkpoints
+from runtime.attempts import Attempt
 from runtime.calls import Call
 from runtime.definitions import Tool
 from runtime.leases import Lease
@@ -38,9 +40,10 @@ def against(call: Call, chain: str, *, rehearsal: bool = False) -> str | None:
     if any(entry["kind"] == "approval.stopped" for entry in entries):
         raise checkpoints.Unreadable(f"{call.public_id} is to be sent, and by the ledger somebody stopped it.")
     sent = [entry for entry in entries if entry["kind"] in SENDINGS]
-    [(attempt_id, attempts)] = wire.rows(_ATTEMPTS, {"call": call.pk})
+    [(attempt_id, found)] = wire.rows(_ATTEMPTS, {"call": call.pk})
     if attempt_id != call.attempt_id:
         return None  # somebody else took it meanwhile, and the statement that takes it will say so
+    attempts = [rows.public_id(Attempt.PREFIX, each) for each in found]
     for difference in disagreements(call, attempts, sent):
         raise checkpoints.Unreadable(f"{call.public_id} {difference}")
     if _settled(sent):
@@ -58,21 +61,26 @@ def _entries(call: Call, chain: str) -> list[dict[str, Any]]:
 
 
 _ATTEMPTS: Final = """
-    SELECT attempt_id, (SELECT count(*) FROM runtime_attempt WHERE call_id = runtime_call.id)
+    SELECT attempt_id, ARRAY(SELECT id FROM runtime_attempt WHERE call_id = runtime_call.id ORDER BY number)
     FROM runtime_call WHERE id = %(call)s
 """
 
 
-def disagreements(call: Call, attempts: int, sent: list[dict[str, Any]]) -> list[str]:
-    """What of a call's rows does not agree with the entries about its sendings, oldest first, as ends of sentences."""
+def disagreements(call: Call, attempts: list[str], sent: list[dict[str, Any]]) -> list[str]:
+    """What of a call's rows does not agree with the entries about its sendings, as ends of sentences. Both are given
+    oldest first, the attempts by their public ids. Entries of old may not say which attempt they are about."""
     intended = [each for each in sent if each["kind"] == "call.intended"]
     found = []
     if call.key != calls.idempotency_key(call.run_id, call.step, call.idx):
         found.append("has a key that is not its own.")
     elif any(each["key"] != call.key for each in intended):
         found.append("was sent under another key.")
-    if attempts != len(intended) or (call.attempt_id is None) is bool(intended):
-        found.append(f"has {attempts} attempts, and by the ledger {len(intended)}.")
+    if len(attempts) != len(intended) or (call.attempt_id is None) is bool(intended):
+        found.append(f"has {len(attempts)} attempts, and by the ledger {len(intended)}.")
+    elif any(told.get("attempt_id", here) != here for here, told in zip(attempts, intended, strict=True)):
+        found.append("has attempts that are not those of its ledger.")
+    elif call.attempt_id and rows.public_id(Attempt.PREFIX, call.attempt_id) != attempts[-1]:
+        found.append("counts another attempt than its last.")
     if intended and call.status in _TO_BE_SENT and sent[-1].get("choice") != AGAIN:
         found.append(f"is {call.status}, and by the ledger it was sent and nobody had it sent again.")
     return found

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from approvals import rows
-from approvals.ledger import anchors
-from runtime import evidence, precedents
+from approvals.ledger import anchors, keys
+from runtime import attempts, evidence, precedents
+from runtime.attempts import Attempt
 from runtime.runs import Run
 from tests.columns import written
 from tests.runtime import tooling
@@ -50,6 +51,26 @@ def test_a_call_that_was_sent_and_is_said_to_be_cleared_is_not_sent_again(
     assert [each for each in evidence.unproven(run.workspace_id) if sentence in each]
     assert desk.wait_out(run).status == "parked" and sentence in run.reason
     assert len(tooling.happened("done")) == 1
+
+
+@pytest.mark.parametrize("of_old", [False, True])
+def test_an_attempt_of_another_call_lets_nothing_be_sent_again(desk: Desk, tamper: Tamper, of_old: bool) -> None:
+    """T31, DU-C4: that one had no effect, says its genuine end; it is not the one that the ledger names."""
+    failed = desk.begin([call("free.unsafe", 9, **{"raise": "refused"})])
+    foreign = Attempt.objects.get(call__run=failed)
+    run = lost(desk)
+    tamper("DELETE FROM runtime_attempt WHERE id <> %s", foreign.pk)
+    tamper("UPDATE runtime_call SET attempt_id = %s WHERE run_id = %s", foreign.pk, run.pk)
+    tamper("UPDATE runtime_attempt SET call_id = %s", desk.calls(run)[0].pk)
+    if of_old:
+        mac = keys.sign("attempt", attempts._end(foreign.pk, foreign.outcome))
+        tamper("UPDATE runtime_attempt SET end_mac = %s", mac)
+    foreign.refresh_from_db()
+    assert foreign.did_nothing is of_old
+    sentence = "has attempts that are not those of its ledger."
+    assert [each for each in evidence.unproven(run.workspace_id) if sentence in each]
+    desk.wait_out(run)
+    assert len(tooling.happened("done")) == 1 and (run.status == "parked" and sentence in run.reason) is of_old
 
 
 def test_an_older_state_put_back_whole_parks_the_run(desk: Desk, tamper: Tamper) -> None:
