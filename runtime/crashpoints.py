@@ -36,6 +36,8 @@ POINTS: Final = frozenset(
         "send.after",
         "result.before",
         "result.after",
+        "refuse.before",
+        "refuse.after",
     }
 )
 

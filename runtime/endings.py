@@ -37,12 +37,14 @@ def give_up(lease: Lease, error: Exception) -> None:
         log.warning("%s: its lease ran out meanwhile.", lease.public_id)
 
 
-def stop(lease: Lease, *, to: str, code: str, reason: str) -> None:
+def stop(lease: Lease, *, to: str, code: str, reason: str, **sets: Any) -> None:
     """Fail or park the run, loudly. Nothing that was committed is lost, and an operator may let it go on. The reason
-    may quote what an agent made: what cannot be kept of it is shown as other characters."""
+    may quote what an agent made: what cannot be kept of it is shown as other characters. ``sets`` is written to the
+    run's row by the same commit."""
     reason = plain(reason)
     log.error("%s is %s (%s): %s", lease.public_id, to, code, reason)
     ended: dict[str, Any] = {"reason_code": code, "reason": reason, "ended_at": rows.Now(), "wake_at": None}
+    ended |= sets
     try:
         with rows.within(lease.workspace_id):
             leases.release(lease, to=to, **ended)
@@ -78,8 +80,9 @@ def end_cancelled(lease: Lease) -> None:
     for call in waiting:
         if call.status == "executing":
             outcomes.give_up(lease, call)
+    ended: dict[str, Any] = {"ended_at": rows.Now(), "wake_at": None, "budget_question": "", "budget_for": []}
     with rows.within(lease.workspace_id):
-        leases.release(lease, to="cancelled", reason_code="cancelled", reason=reason, ended_at=rows.Now(), wake_at=None)
+        leases.release(lease, to="cancelled", reason_code="cancelled", reason=reason, **ended)
         calls.cancel_rest(lease.run_id)
         body = {"reason_digest": canonical.sha256_hex(told.encode())}
         entries.append(lease.workspace_id, lease.public_id, "run.cancelled", body, by=run.cancel_by)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import logging
 import time
 import traceback
-from collections import Counter
 from contextlib import nullcontext
 from functools import partial
 from typing import Any, Final
@@ -154,6 +153,8 @@ class Turn:
         affordable = [call for call in to_send if call.pk not in self._short]
         if affordable:
             return self._dispatch(affordable[0])
+        if not to_send and self.lease.budget_id:
+            spending.drop(self.lease, but_for_the_step=True)
         if any(unknowns.attend(self.lease, call) for call in waiting if call.status == "unknown" and self._due(call)):
             return True
         if to_send and self._raised(to_send):
@@ -241,23 +242,21 @@ class Turn:
 
     def _raised(self, short: list[Call]) -> bool:
         """Whether the calls that the budget does not cover can go on now: it was raised, or will not be."""
-        wanted = Counter[str]()
-        for amounts in self._short.values():
-            wanted.update(amounts)
         try:
-            if not spending.attend(self.lease, wanted):
+            if not spending.attend_calls(self.lease, {call.pk: self._short[call.pk] for call in short}):
                 return False
         except spending.NotRaised as why:
             for call in short:
                 dispatch.refuse(self.lease, call, str(why), why.said)
+                reach("refuse.after")
         self._short.clear()
         return True
 
     def _raised_for_step(self, short: budgets.Exhausted) -> bool:
         try:
-            return spending.attend(self.lease, short.wanted) or self._wait()
+            return spending.attend_step(self.lease, short.wanted) or self._wait()
         except spending.NotRaised as why:
-            endings.stop(self.lease, to="failed", code="budget", reason=str(why))
+            endings.stop(self.lease, to="failed", code="budget", reason=str(why), **spending.NOTHING_ASKED)
             return False
 
     def _wait(self) -> bool:

@@ -224,7 +224,7 @@ def _settle_late(lease: Lease, call: Call, attempt: Attempt, answer: tools.Answe
     if _question_is_open(lease, call):
         raise _AskedMeanwhile
     if withdrawn:
-        Run.objects.filter(pk=lease.run_id).update(budget_question="")
+        Run.objects.filter(pk=lease.run_id).update(budget_question="", budget_for=[])
     ours = Q(attempt_id=attempt.pk)
     if not rows.move(Call, call.pk, frm={"executing", "unknown"}, to=to, where=ours, ended_at=rows.Now()):
         raise _OvertakenAttempt

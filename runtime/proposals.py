@@ -24,6 +24,7 @@ from runtime import (
     leases,
     questions,
     runs,
+    spending,
     state,
     targets,
     unknowns,
@@ -154,6 +155,8 @@ class Draft:
         """Write the step in the open transaction; True if the run is given up by it (completed, or waiting for
         people)."""
         lease, mac = self.lease, bytes(self.checkpoint.mac).hex()
+        if lease.budget_id:
+            spending.withdraw(lease)
         leases.move_head(lease, self.checkpoint)
         Call.objects.filter(pk__in=[call.pk for call in self.ended]).update(consumed_seq=self.checkpoint.seq)
         statuses = {each.write(lease, mac) for each in self.judged}

@@ -23,8 +23,9 @@ class Run(rows.Row):
 
     ``pokes`` counts what happened to its calls from outside, so that a worker about to suspend it notices.
     ``cancel_by`` is the public id of whoever wants it to end: its worker, or the next one, obeys before anything
-    else. ``budget_question`` is the approval that asks to raise its budget, until the answer was carried out, and
-    ``waited`` the time that people took. Of a ``rehearsal`` nothing is ever sent, whatever people say.
+    else. ``budget_question`` is the approval that asks to raise its budget, until the answer was carried out,
+    ``budget_for`` the calls or the step that it was too low for, and ``waited`` the time that people took. Of a
+    ``rehearsal`` nothing is ever sent, whatever people say.
     """
 
     PREFIX = "run"
@@ -81,6 +82,7 @@ class Run(rows.Row):
     )
     budget_questions = models.PositiveIntegerField(default=0)
     budget_question = models.CharField(max_length=40, blank=True)
+    budget_for = models.JSONField(default=list)
     waited = models.DurationField(default=timedelta)
     rehearsal = models.BooleanField(default=False)
 
@@ -108,6 +110,7 @@ class Run(rows.Row):
             models.Index(fields=["wake_at"], condition=models.Q(status__in=["ready", "sleeping"]), name="runs_due"),
             models.Index(fields=["lease_until"], condition=models.Q(status="in_progress"), name="runs_leased"),
             models.Index(fields=["created_at"], condition=models.Q(status="suspended_approval"), name="runs_suspended"),
+            models.Index(fields=["status"], condition=~models.Q(budget_question=""), name="runs_asking_for_budget"),
             models.Index(fields=["workspace", "-created_at"], name="runs_by_age"),
             models.Index(fields=["workspace", "status", "-created_at"], name="runs_by_status"),
         ]

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Final
+from uuid import UUID
 
 from approvals import gate, rows
 from approvals.ledger import canonical, entries
 from runtime import budgets, leases, runs
 from runtime.budgets import Budget
+from runtime.calls import Call
 from runtime.checkpoints import Unreadable
+from runtime.crashpoints import reach
 from runtime.definitions import Agent
 from runtime.leases import Lease
 from runtime.runs import Run
 
 KIND: Final = "budget"
+NOTHING_ASKED: Final[dict[str, Any]] = {"budget_question": "", "budget_for": []}
+"""What a run's row says while nobody is asked about its budget."""
 NAMES: Final = {"tokens": "Tokens", "money": "Money", "steps": "Steps", "seconds": "Seconds"}
 
 
@@ -26,30 +32,51 @@ class NotRaised(Exception):
         self.said = said
 
 
-def attend(lease: Lease, wanted: Mapping[str, int]) -> bool:
+def attend_calls(lease: Lease, short: Mapping[UUID, Mapping[str, int]]) -> bool:
+    """The same as `attend` for calls, by what each of them may spend."""
+    wanted = Counter[str]()
+    for amounts in short.values():
+        wanted.update(amounts)
+    return attend(lease, wanted, [rows.public_id(Call.PREFIX, key) for key in short])
+
+
+def attend_step(lease: Lease, wanted: Mapping[str, int]) -> bool:
+    """The same as `attend` for the run's next step."""
+    return attend(lease, wanted, [_step(lease)])
+
+
+def attend(lease: Lease, wanted: Mapping[str, int], what: list[str]) -> bool:
     """Ask people to raise the caps that do not cover what is wanted, or do what they said. False while they are
-    awaited. Raises NotRaised, LeaseLost, CancelWanted, and Unreadable for an answer that cannot be proved."""
+    awaited. A "no" holds for ``what`` they were asked about, and for nothing else; it stays until that has been carried
+    out. Raises NotRaised, LeaseLost, CancelWanted, and Unreadable for an answer that cannot be proved."""
     with rows.within(lease.workspace_id):
         run = Run.objects.get(pk=lease.run_id)
         said = gate.resolution(lease.workspace_id, budgets.question_of(run)) if run.budget_question else None
+    if said and said.status == "approved":
+        _raise(lease, run, said)
+        return True
+    if run.budget_question and not (set(what) == set(run.budget_for) or (said and set(what) < set(run.budget_for))):
+        drop(lease)
+        run.budget_question, said = "", None
     if not run.budget_question:
-        _ask(lease, run, wanted)
+        _ask(lease, run, wanted, what)
         return False
     if said is None:
         return False
-    if said.status == "approved":
-        _raise(lease, run, said)
-        return True
-    _forget(lease, run)
+    reach("refuse.before")
     if said.status == "rejected":
         raise NotRaised("The budget is used up, and it is not raised.", said.message)
     raise NotRaised("The budget is used up, and nobody raised it in time.")
 
 
+def _step(lease: Lease) -> str:
+    return f"step:{lease.head_seq + 1}"
+
+
 # Asking
 
 
-def _ask(lease: Lease, run: Run, wanted: Mapping[str, int]) -> None:
+def _ask(lease: Lease, run: Run, wanted: Mapping[str, int], what: list[str]) -> None:
     number = run.budget_questions + 1
     with rows.within(lease.workspace_id):
         asked = _question(lease, run, number, wanted)
@@ -60,7 +87,8 @@ def _ask(lease: Lease, run: Run, wanted: Mapping[str, int]) -> None:
             held = gate.ask(asked, by="system")
             if held.approval_id is None:
                 raise NotRaised(held.reason)
-            Run.objects.filter(pk=run.pk).update(budget_questions=number, budget_question=held.approval_id)
+            named = {"budget_question": held.approval_id, "budget_for": what}
+            Run.objects.filter(pk=run.pk).update(budget_questions=number, **named)
 
     leases.durably(lease, write, Run.objects.filter(pk=run.pk, budget_questions=number).exists)
 
@@ -147,13 +175,13 @@ def _raise(lease: Lease, run: Run, said: gate.Resolution) -> None:
         if cleared.code == "tampered":
             raise Unreadable(cleared.message)
         # Whoever raised it may not do so any more: it is asked again.
-        _forget(lease, run)
+        drop(lease)
         return
     raised: dict[str, int] = canonical.parse(cleared.args)
 
     def write() -> None:
         with rows.within(lease.workspace_id):
-            leases.prove(lease, attempts=0, budget_question="")
+            leases.prove(lease, attempts=0, **NOTHING_ASKED)
             budgets.raise_caps(lease.budget_id, raised) if lease.budget_id else None
             body: dict[str, Any] = {"caps": raised, "approval": said.approval_id, "digest": said.digest or ""}
             entries.append(lease.workspace_id, lease.public_id, "budget.raised", body, by="system")
@@ -161,11 +189,27 @@ def _raise(lease: Lease, run: Run, said: gate.Resolution) -> None:
     leases.durably(lease, write, Run.objects.filter(pk=run.pk, budget_question="").exists)
 
 
-def _forget(lease: Lease, run: Run) -> None:
-    """The question has had its answer; the next time is another question."""
+# What is not short any more
+
+
+def drop(lease: Lease, *, but_for_the_step: bool = False) -> None:
+    """Ask no more, and forget what was said: the next shortage is another question. With ``but_for_the_step`` a
+    question about the run's next step stays."""
 
     def write() -> None:
         with rows.within(lease.workspace_id):
-            leases.prove(lease, budget_question="")
+            withdraw(lease, kept=[_step(lease)] if but_for_the_step else None)
 
-    leases.durably(lease, write, Run.objects.filter(pk=run.pk, budget_question="").exists)
+    leases.durably(lease, write, Run.objects.filter(pk=lease.run_id, budget_question="").exists)
+
+
+def withdraw(lease: Lease, *, kept: list[str] | None = None) -> None:
+    """The same in an open transaction, before the run is locked, whose question is an approval: the one order of
+    locks. Raises LeaseLost, CancelWanted."""
+    run = Run.objects.filter(pk=lease.run_id).exclude(budget_question="").first()
+    if run is None or run.budget_for == kept:
+        return
+    told = "Nothing is short of it any more."
+    subject = budgets.question_of(run)
+    gate.withdraw(lease.workspace_id, lease.public_id, by="system", reason=told, subject=subject)
+    leases.prove(lease, **NOTHING_ASKED)

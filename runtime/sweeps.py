@@ -22,7 +22,7 @@ from django.db.models import Exists, OuterRef
 from approvals import gate, rows
 from approvals.ledger import anchors, keys
 from approvals.rows import wire
-from runtime import calls, hints, processes, resolutions
+from runtime import budgets, calls, hints, processes, resolutions
 from runtime.breakpoints import Breakpoint
 from runtime.calls import Call
 from runtime.runs import Run
@@ -145,7 +145,7 @@ def repair() -> int:
     held = list(_held())
     unknown = Call.objects.filter(status="unknown", consumed_seq=None).values_list("run_id", flat=True)
     stuck = suspended - {each.run_id for each in held} - set(unknown)
-    return _wake(stuck) + _hear_what_was_decided(held) + _withdraw_for_ended_runs(held)
+    return _wake(stuck) + _hear_what_was_decided(held) + _withdraw_for_ended_runs(held) + _end_budget_questions()
 
 
 def _held() -> Iterator[Held]:
@@ -208,6 +208,33 @@ def _withdraw_for_ended_runs(held: list[Held]) -> int:
         log.error("%s has ended, and people are still asked about it: they are not any more", run.public_id)
         gate.withdraw(run.workspace_id, run.public_id, by="system", reason="Its run has ended.")
     return len(ended)
+
+
+def _end_budget_questions() -> int:
+    """A run that ended asks for no more budget, and one that waits for an answer to that has been asked."""
+    asking = Run.objects.exclude(budget_question="").filter(status__in=["suspended_approval", *_ENDED]).order_by("pk")
+    return sum(_end_budget_question(run) for run in asking.iterator())
+
+
+def _end_budget_question(run: Run) -> bool:
+    subject = budgets.question_of(run)
+    is_open, ended = bool(gate.open_among(run.workspace_id, [subject])), run.status in _ENDED
+    same = Run.objects.filter(pk=run.pk, status=run.status, budget_question=run.budget_question)
+    if is_open is not ended or not same.exists():
+        return False
+    log.error("%s is %s, and its question about the budget is %s", run.public_id, run.status, _OPEN[is_open])
+    with rows.within(run.workspace_id):
+        if ended:
+            told = "Its run has ended."
+            gate.withdraw(run.workspace_id, run.public_id, by="system", reason=told, subject=subject)
+            same.update(budget_question="", budget_for=[])
+        else:
+            calls.poke(run.workspace_id, run.pk)
+    return True
+
+
+_ENDED: Final = ("completed", "failed", "cancelled")
+_OPEN: Final = {True: "open", False: "closed"}
 
 
 # What leaves the database

@@ -13,7 +13,7 @@ from approvals import people, rows
 from approvals.approvals import Approval
 from approvals.decisions import Decided, Refused
 from approvals.ledger import entries
-from runtime import budgets, definitions, retention, runs, sweeps, tools
+from runtime import budgets, definitions, invariants, retention, runs, sweeps, tools
 from runtime.attempts import Attempt
 from runtime.budgets import Budget, Hold
 from runtime.runs import Run
@@ -160,6 +160,84 @@ def test_a_cap_that_nobody_raises_refuses_the_call_and_the_agent_is_told(desk: D
     assert desk.work(run).status == "completed"
     result = desk.results(run)[0]
     assert result["status"] == "refused" and "Too dear." in result["message"]
+
+
+def stopped_for_want_of_budget(desk: Desk, *more: list[dict[str, Any]]) -> Run:
+    """A run whose first call people let run, whose budget does not cover it, and who then stop it."""
+    run = desk.begin([costly(300, tool="asked.keyed")], *more, budget={"tokens": 200})
+    held = desk.calls(run)[0]
+    desk.say(held, desk.cast.dana, "approve")
+    desk.work(run)
+    assert asked().status == "pending"
+    desk.say(held, desk.cast.priya, "stop", message="No.")
+    return run
+
+
+def test_a_question_about_the_budget_goes_with_its_call(desk: Desk) -> None:
+    run = stopped_for_want_of_budget(desk)
+    assert desk.work(run).status == "completed" and run.budget_question == ""
+    assert asked().status == "cancelled" and invariants.offenders() == [] and sweeps.repair() == 0
+
+
+def test_a_no_to_one_call_is_none_to_another(desk: Desk) -> None:
+    run = stopped_for_want_of_budget(desk, [costly(900, 2)])
+    first = asked()
+    desk.work(run)
+    assert isinstance(casting.say(first, desk.cast.omar, "reject", message="Not that."), Refused)
+    assert desk.work(run).status == "suspended_approval" and desk.calls(run)[-1].status == "cleared"
+    assert asked().subject.endswith(":2") and asked().status == "pending"
+
+
+def test_a_no_that_comes_as_its_call_is_stopped_is_none_to_a_sibling(desk: Desk) -> None:
+    """No worker looked in between."""
+    run = desk.begin([costly(300, tool="asked.keyed"), costly(900, 2, "asked.keyed")], budget={"tokens": 200})
+    one, other = desk.calls(run)
+    desk.say(one, desk.cast.dana, "approve")
+    desk.work(run)
+    assert isinstance(say(desk, "reject", message="Not that."), Decided)
+    desk.say(one, desk.cast.priya, "stop", message="No.")
+    desk.say(other, desk.cast.dana, "approve")
+    assert desk.work(run).status == "suspended_approval"
+    assert [each.status for each in desk.calls(run)] == ["refused", "cleared"] and asked().subject.endswith(":2")
+
+
+def test_what_is_short_besides_is_asked_for_with_it(desk: Desk) -> None:
+    """One question is open, and it is about all that waits."""
+    run = desk.begin([costly(300), costly(900, 2, "asked.keyed")], budget={"tokens": 200})
+    desk.say(desk.calls(run)[1], desk.cast.dana, "approve")
+    desk.work(run)
+    assert [each.status for each in Approval.objects.filter(kind="budget").order_by("created_at")] == [
+        "cancelled",
+        "pending",
+    ]
+    assert asked().schema["properties"]["tokens"]["minimum"] == 1200
+    assert isinstance(say(desk, "approve"), Decided) and desk.work(run).status == "completed"
+
+
+def test_a_question_about_a_step_that_fits_meanwhile_is_withdrawn(desk: Desk) -> None:
+    run = desk.begin([call("free.pure", 1)], budget={"steps": 1})
+    assert asked().status == "pending"
+    Budget.objects.update(steps_cap=9)
+    Run.objects.filter(pk=run.pk).update(status="ready")
+    assert desk.work(run).status == "completed" and asked().status == "cancelled" and invariants.offenders() == []
+
+
+@pytest.mark.parametrize(
+    ("point", "budget", "ends"),
+    [
+        ("refuse.before", {"tokens": 200}, "completed"),
+        ("refuse.after", {"tokens": 200}, "completed"),
+        ("refuse.before", {"steps": 1}, "failed"),
+    ],
+)
+def test_a_no_survives_a_crash(desk: Desk, point: str, budget: dict[str, int], ends: str) -> None:
+    """DU-L31: until what it forbids was refused it stands, and nobody is asked again."""
+    run = desk.begin([costly(300), costly(400, 2)], budget=budget)
+    say(desk, "reject", message="No.")
+    assert work_and_die(run, point)
+    let_it_run_out(run)
+    assert desk.work(run).status == ends and Approval.objects.filter(kind="budget").count() == 1
+    assert run.budget_question == ""
 
 
 def test_a_forged_yes_raises_nothing(desk: Desk) -> None:

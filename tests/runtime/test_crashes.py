@@ -163,7 +163,14 @@ def test_a_worker_that_sleeps_before_committing_a_step_commits_nothing(desk: Des
 
 
 def test_every_point_is_reached_and_none_is_misspelt(desk: Desk) -> None:
-    elsewhere = {"suspend.after", *AT_A_BREAKPOINT, *PAST_A_BREAKPOINT, *ON_THE_WAY_TO_SLEEP}
+    elsewhere = {
+        "suspend.after",
+        "refuse.before",
+        "refuse.after",
+        *AT_A_BREAKPOINT,
+        *PAST_A_BREAKPOINT,
+        *ON_THE_WAY_TO_SLEEP,
+    }
     assert set(BEFORE_PEOPLE + AFTER_PEOPLE) | elsewhere == crashpoints.POINTS
     with pytest.raises(ValueError, match="no crash point"):
         crashpoints.reach("intent.afterwards")

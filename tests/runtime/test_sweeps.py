@@ -19,9 +19,11 @@ from runtime.calls import Call
 from runtime.embedded import ROLES
 from runtime.processes import Process
 from runtime.runs import Run
+from tests import cast as casting
 from tests.databases import pointed
 from tests.runtime import tooling
 from tests.runtime.conftest import Desk, call
+from tests.runtime.test_budgets import costly
 from tests.runtime.test_leases import claimed, let_it_run_out
 from tests.throwaway import SERVERS
 
@@ -213,6 +215,22 @@ def test_nobody_is_asked_about_a_run_that_has_ended(desk: Desk, hinted: list[Any
     Run.objects.filter(pk=run.pk).update(status="cancelled")
     assert sweeps.repair() == 1 and Approval.objects.get().status == "cancelled"
     assert sweeps.repair() == 0
+
+
+@pytest.mark.parametrize("status", ["completed", "failed"])
+def test_nobody_is_asked_about_the_budget_of_a_run_that_has_ended(desk: Desk, hinted: list[Any], status: str) -> None:
+    run = desk.begin([costly(300)], budget={"tokens": 200})
+    Run.objects.filter(pk=run.pk).update(status=status)
+    assert sweeps.repair() == 1 and Approval.objects.get().status == "cancelled"
+    assert sweeps.repair() == 0
+
+
+def test_a_run_that_was_not_told_of_its_budget_is_woken(desk: Desk, hinted: list[Any], settings: Any) -> None:
+    run = desk.begin([costly(300)], budget={"tokens": 200})
+    settings.PLACET_RESOLVED = f"{__name__}.hear_nothing"
+    casting.say(Approval.objects.get(), desk.cast.omar, "approve")
+    assert sweeps.repair() == 1
+    assert desk.work(run).status == "completed"
 
 
 def test_all_is_well_where_all_is_well(desk: Desk, hinted: list[Any]) -> None:
