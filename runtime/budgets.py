@@ -226,9 +226,11 @@ def charge_lost(call_id: UUID) -> None:
 
 
 def _add(budget_id: UUID, spent: Mapping[str, int], released: Mapping[str, int]) -> None:
+    """What was used stops counting at MOST, which is as much as JSON can tell."""
     sets: dict[str, Any] = {}
     for unit in SPENT:
-        sets[f"{unit}_used"] = models.F(f"{unit}_used") + spent.get(unit, 0)
+        used = models.F(f"{unit}_used") + spent.get(unit, 0)
+        sets[f"{unit}_used"] = models.functions.Least(used, models.Value(MOST))
         sets[f"{unit}_held"] = models.F(f"{unit}_held") - released.get(unit, 0)
     Budget.objects.filter(pk=budget_id).update(**sets)
 

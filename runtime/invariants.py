@@ -14,7 +14,7 @@ from uuid import UUID
 from django.db import connection
 
 from approvals import rows
-from runtime import checkpoints
+from runtime import budgets, checkpoints
 from runtime.runs import Run
 
 MOST: Final = 100
@@ -139,7 +139,7 @@ _invariant(
     f"""SELECT {_id("bud", "b.id")}, 'has used less than its holds spent' FROM runtime_budget b CROSS JOIN LATERAL (
             SELECT coalesce(sum(tokens_spent), 0) AS tokens, coalesce(sum(money_spent), 0) AS money
             FROM runtime_hold WHERE budget_id = b.id AND status <> 'held') h
-    WHERE b.tokens_used < h.tokens OR b.money_used < h.money""",
+    WHERE b.tokens_used < LEAST(h.tokens, {budgets.MOST}) OR b.money_used < LEAST(h.money, {budgets.MOST})""",
     f"""SELECT {_id("hld", "h.id")}, 'is held, and its attempt has ended' FROM runtime_hold h
     JOIN runtime_attempt t ON t.id = h.attempt_id WHERE h.status = 'held' AND t.outcome <> ''""",
 )

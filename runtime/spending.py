@@ -94,13 +94,16 @@ def _ask(lease: Lease, run: Run, wanted: Mapping[str, int], what: list[str]) -> 
 
 
 def _question(lease: Lease, run: Run, number: int, wanted: Mapping[str, int]) -> gate.Asked:
-    """The new caps as the value that people may edit, none of them lower than what is needed now."""
+    """The new caps as the value that people may edit, none of them lower than what is needed now. Raises NotRaised
+    where no cap could be that high."""
     budget = Budget.objects.get(runs=run)
     short = {
         share.unit: share
         for share in budgets.shares(budget)
         if share.cap is not None and share.needs(_more(share.unit, wanted)) > share.cap
     }
+    if any(share.needs(_more(unit, wanted)) > budgets.MOST for unit, share in short.items()):
+        raise NotRaised("The budget is used up, and no cap could cover what is wanted.")
     properties = {unit: _property(share, _more(unit, wanted), budget.currency) for unit, share in short.items()}
     value = {unit: _offered(share, properties[unit]["minimum"]) for unit, share in short.items()}
     names = " and ".join(NAMES[unit].lower() for unit in short) or "budget"
@@ -148,9 +151,9 @@ def _stand(share: budgets.Share, more: int, currency: str) -> dict[str, Any]:
 
 def _offered(share: budgets.Share, least: int) -> int:
     """The cap that is offered: twice what it is, or what is needed if that is more; of the time as much again, since it
-    goes on while people think."""
+    goes on while people think. Never more than a cap can be."""
     cap = share.cap or 0
-    return max(2 * cap, least + cap if share.unit == "seconds" else least)
+    return min(budgets.MOST, max(2 * cap, least + cap if share.unit == "seconds" else least))
 
 
 def _more(unit: str, wanted: Mapping[str, int]) -> int:

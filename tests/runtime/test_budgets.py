@@ -16,6 +16,7 @@ from approvals.ledger import entries
 from runtime import budgets, definitions, invariants, retention, runs, sweeps, tools
 from runtime.attempts import Attempt
 from runtime.budgets import Budget, Hold
+from runtime.invariants import offenders
 from runtime.runs import Run
 from tests import cast as casting
 from tests.runtime import growing, tooling
@@ -139,6 +140,25 @@ def test_raised_it_goes_on_under_the_new_cap(desk: Desk) -> None:
     assert Budget.objects.get().tokens_cap == 130
     [raised] = [each for each in entries.read(run.workspace_id, run.public_id) if each["kind"] == "budget.raised"]
     assert raised["caps"] == {"tokens": 130} and raised["approval"] == asked().public_id
+
+
+@pytest.mark.parametrize(("cap", "usage"), [(2**52 + 1, 2**52 + 6), (100, budgets.MOST)])
+def test_no_cap_is_offered_that_could_not_be_one(desk: Desk, cap: int, usage: int) -> None:
+    """However much was used: it stops counting at the most that JSON can tell, and its worker goes on."""
+    run = growing.grow(desk, {"usage": {"tokens": 60}}, {"usage": {"tokens": usage}}, {}, {}, budget={"tokens": cap})
+    assert run.status == "suspended_approval" and isinstance(say(desk, "approve"), Decided)
+    assert desk.work(run).status == "completed" and offenders() == []
+    assert Budget.objects.get().tokens_cap == budgets.MOST >= tokens()[0]
+
+
+def test_what_no_cap_could_cover_is_refused_and_nobody_is_asked(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Found where it would have been asked: the question itself could not be written."""
+    monkeypatch.setattr(tools, "send", lambda *_: spent({"tokens": budgets.MOST}))
+    run = desk.begin([costly(60)], [costly(60, 2)], budget={"tokens": 100})
+    assert run.status == "suspended_approval" and isinstance(say(desk, "approve"), Decided)
+    assert desk.work(run).status == "completed" and Approval.objects.count() == 1
+    told = desk.results(run)[-1]
+    assert told["status"] == "refused" and "no cap could cover" in told["message"] and offenders() == []
 
 
 def test_a_cap_that_would_not_do_is_refused(desk: Desk) -> None:
