@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from math import inf
 from typing import Any
 from uuid import UUID
 
@@ -85,6 +85,7 @@ def _runs(workspace_id: UUID) -> Iterator[str]:
     found = Run.objects.filter(workspace_id=workspace_id).order_by("created_at")
     started = _started(workspace_id)
     stopped = _stopped(workspace_id)
+    emptied = _emptied(workspace_id)
     read = ("pk", "status", "cancel_by", "head_seq", "head_mac", "requester_id", "agent_id", "version__number")
     for run in found.select_related("version").only(*read).iterator(_AT_ONCE):
         yield from _beginning(run, started.get(run.public_id))
@@ -93,7 +94,7 @@ def _runs(workspace_id: UUID) -> Iterator[str]:
             yield f"{run.public_id} is {run.status}, and by its last checkpoint it is over."
         try:
             checkpoints.verify_tail(run.pk, 0, head_seq=run.head_seq, head_mac=bytes(run.head_mac))
-            _verify_bodies(run)
+            _verify_bodies(run, emptied.get(run.public_id, 0))
         except checkpoints.Unreadable as fault:
             yield f"{run.public_id}: {fault}"
 
@@ -188,11 +189,28 @@ def _attempts(workspace_id: UUID) -> Iterator[str]:
             yield f"the end of {attempt.public_id} is not as it was written."
 
 
-def _verify_bodies(run: Run) -> None:
-    """What each checkpoint holds is what its header commits to; what was erased holds nothing. Raises Unreadable."""
+def _verify_bodies(run: Run, emptied: float) -> None:
+    """What each checkpoint holds is what its header commits to; what was erased holds nothing, and an entry says up to
+    where that was done. Raises Unreadable."""
     for checkpoint in Checkpoint.objects.filter(run_id=run.pk).order_by("seq").iterator(_AT_ONCE):
-        with suppress(checkpoints.Erased):
+        try:
             checkpoints.sealed_body_of(checkpoint)
+        except checkpoints.Erased:
+            if checkpoint.seq > emptied:
+                # It may have been erased since the entries were read.
+                emptied = _emptied(run.workspace_id, chain__name=run.public_id).get(run.public_id, 0)
+            if checkpoint.seq > emptied:
+                raise checkpoints.Unreadable(f"Checkpoint {checkpoint.seq} is empty, and no entry says so.") from None
+
+
+def _emptied(workspace_id: UUID, **which: Any) -> dict[str, float]:
+    """Up to which checkpoint each run was emptied, by the ledger: as far as it was pruned, or for ever."""
+    found = Entry.objects.filter(workspace_id=workspace_id, kind__in=["run.pruned", "run.erased"], **which)
+    told: dict[str, float] = {}
+    for body in found.order_by("chain_id", "seq").values_list("body", flat=True).iterator(_AT_ONCE):
+        entry: dict[str, Any] = canonical.parse(bytes(body))
+        told[entry["chain"]] = max(told.get(entry["chain"], 0), entry.get("below", inf))
+    return told
 
 
 def _definitions(workspace_id: UUID) -> Iterator[str]:

@@ -132,6 +132,16 @@ def test_a_run_that_was_erased_differs_in_nothing(desk: Desk) -> None:
     assert [finding for each in verdicts for finding in each.findings] == []
 
 
+def test_a_body_that_was_emptied_is_named_where_no_entry_says_so(desk: Desk, ended: Run, tamper: Tamper) -> None:
+    """AU-8, T31: up to where a run was pruned it is right, and in one that was erased."""
+    retention.prune(ended, by="system", keep=2)
+    assert found(desk) == [] and Checkpoint.objects.filter(run=ended, body=b"").count() == ended.head_seq - 2
+    tamper("UPDATE runtime_checkpoint SET body = '' WHERE seq = %s", ended.head_seq)
+    assert found(desk) == [f"{ended.public_id}: Checkpoint {ended.head_seq} is empty, and no entry says so."]
+    retention.erase(ended, by="system")
+    assert found(desk) == []
+
+
 def test_the_sweep_anchors_and_says_so_where_it_cannot(
     desk: Desk, ended: Run, settings: Any, tmp_path: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
