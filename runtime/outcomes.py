@@ -6,11 +6,11 @@ import logging
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import Final
+from typing import Final, TypeVar
 from uuid import UUID
 
 from django.db import DatabaseError, connection
-from django.db.models import Q
+from django.db.models import Model, Q
 
 from approvals import gate, rows
 from approvals.ledger import canonical, entries
@@ -22,6 +22,8 @@ from runtime.leases import Lease
 from runtime.runs import Run
 
 log = logging.getLogger(__name__)
+
+T = TypeVar("T", bound=Model)
 
 
 _BECOMES: Final = {
@@ -192,7 +194,7 @@ def _keep_evidence(lease: Lease, call: Call, attempt: Attempt, answer: tools.Ans
 
 
 class _OvertakenAttempt(Exception):
-    pass
+    """The answer settles nothing any more: the call has ended, or went with its run, which was deleted."""
 
 
 class _AskedMeanwhile(Exception):
@@ -233,7 +235,7 @@ def _settle_late(lease: Lease, call: Call, attempt: Attempt, answer: tools.Answe
 
 def _withdraw_question(lease: Lease, call: Call) -> None:
     """People need not say any more what became of it. Before the run is locked: the one order of locks."""
-    subject = calls.question_of(Call.objects.get(pk=call.pk))
+    subject = calls.question_of(_still(Call, call.pk))
     told = "The tool's own answer came, late."
     gate.withdraw(lease.workspace_id, lease.public_id, by="system", reason=told, subject=subject)
 
@@ -242,13 +244,21 @@ def _withdraw_budget_question(lease: Lease) -> int:
     """The cap may have been too low for just this call, sent once more. If it is too low for another, that is asked
     anew."""
     told = "A call that might have been sent again was answered, late."
-    subject = budgets.question_of(Run.objects.get(pk=lease.run_id))
+    subject = budgets.question_of(_still(Run, lease.run_id))
     return gate.withdraw(lease.workspace_id, lease.public_id, by="system", reason=told, subject=subject)
 
 
 def _question_is_open(lease: Lease, call: Call) -> bool:
-    subjects = [calls.question_of(Call.objects.get(pk=call.pk)), budgets.question_of(Run.objects.get(pk=lease.run_id))]
+    subjects = [calls.question_of(_still(Call, call.pk)), budgets.question_of(_still(Run, lease.run_id))]
     return bool(gate.open_among(lease.workspace_id, subjects))
+
+
+def _still(model: type[T], key: UUID) -> T:
+    """The row as it is now. Raises _OvertakenAttempt where its run was deleted meanwhile."""
+    found = model._default_manager.filter(pk=key).first()
+    if found is None:
+        raise _OvertakenAttempt
+    return found
 
 
 def _end_late(lease: Lease, call: Call, attempt: Attempt, answer: tools.Answer, *, counted: bool) -> None:

@@ -66,5 +66,5 @@ def wake(child: int) -> None:
 
 def _work(run_id: UUID, workspace_id: UUID) -> None:
     while loop.advance(run_id, workspace_id):
-        if Run.objects.get(pk=run_id).status != "ready":
+        if not Run.objects.filter(pk=run_id, status="ready").exists():
             return

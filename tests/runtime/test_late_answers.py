@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from approvals.approvals import Approval
-from runtime import invariants, retention, runs
+from approvals.ledger import entries
+from runtime import evidence, invariants, retention, runs
 from runtime.attempts import Attempt
 from tests.runtime import tooling
 from tests.runtime.conftest import Desk, call
@@ -32,3 +35,18 @@ def test_what_comes_late_to_a_run_that_was_erased_stays_out_of_it(desk: Desk) ->
     wake(child)
     attempt = Attempt.objects.get()
     assert (attempt.outcome, attempt.late, bytes(attempt.answer), attempt.note) == ("executed", True, b"", "")
+
+
+@pytest.mark.parametrize("tool", ["free.keyed", "asked.unsafe"])
+def test_what_comes_late_to_a_run_that_was_deleted_is_entered_in_its_chain(desk: Desk, tool: str) -> None:
+    """DU-L9, DU-L10: that the tool answered is the truth, and nobody's worker dies of it. No row comes back."""
+    run = desk.begin([call(tool, 7)]) if tool == "asked.unsafe" else desk.start([call(tool, 7)])
+    if tool == "asked.unsafe":
+        desk.say(desk.calls(run)[0], desk.cast.dana, "approve")
+    child = work_and_stop(run, "send.after")
+    retention.delete(run, by="system")
+    wake(child)
+    told = entries.read(run.workspace_id, run.public_id)[-1]
+    assert (told["kind"], told["outcome"], told["counted"]) == ("call.answered_late", "executed", False)
+    assert not Attempt.objects.exists() and invariants.offenders() == []
+    assert not list(evidence.unproven(run.workspace_id))
