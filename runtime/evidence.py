@@ -14,10 +14,9 @@ from approvals import rows
 from approvals.ledger import canonical, keys
 from approvals.ledger.anchors import Head
 from approvals.ledger.entries import Entry
-from runtime import checkpoints, issued, precedents
+from runtime import allowances, checkpoints, issued, precedents
 from runtime.agents.agent import OVER
 from runtime.attempts import Attempt
-from runtime.budgets import UNITS, Budget
 from runtime.calls import Call
 from runtime.checkpoints import Checkpoint
 from runtime.credentials import AgentCredential
@@ -60,7 +59,7 @@ def unproven(workspace_id: UUID) -> Iterator[str]:
     yield from _runs(workspace_id)
     yield from _calls(workspace_id)
     yield from _attempts(workspace_id)
-    yield from _budgets(workspace_id)
+    yield from allowances.unproven(workspace_id)
     yield from _definitions(workspace_id)
     for tombstone in Tombstone.objects.filter(workspace_id=workspace_id).order_by("created_at"):
         if not _proved(tombstone):
@@ -94,7 +93,7 @@ def _runs(workspace_id: UUID) -> Iterator[str]:
             yield f"{run.public_id} is {run.status}, and by its last checkpoint it is over."
         try:
             checkpoints.verify_tail(run.pk, 0, head_seq=run.head_seq, head_mac=bytes(run.head_mac))
-            _verify_bodies(run, emptied.get(run.public_id, 0))
+            yield from allowances.lowered(run.pk, _verify_bodies(run, emptied.get(run.public_id, 0)))
         except checkpoints.Unreadable as fault:
             yield f"{run.public_id}: {fault}"
 
@@ -160,26 +159,6 @@ def _calls(workspace_id: UUID) -> Iterator[str]:
             yield f"{call.public_id} is {call.status}, and by the ledger {became[0] if became else 'not sent'}."
 
 
-def _budgets(workspace_id: UUID) -> Iterator[str]:
-    """Caps against what a run was started with and what people raised since. Entries of old do not say the caps."""
-    caps: dict[str, dict[str, int]] = {}
-    kinds = ["run.started", "budget.raised"]
-    found = Entry.objects.filter(workspace_id=workspace_id, kind__in=kinds).order_by("chain_id", "seq")
-    for body in found.values_list("body", flat=True).iterator(_AT_ONCE):
-        entry: dict[str, Any] = canonical.parse(bytes(body))
-        if entry["kind"] == "run.started":
-            caps[entry["chain"]] = dict(entry.get("budget", {}))
-        else:
-            known = caps.setdefault(entry["chain"], {})
-            known |= {unit: max(cap, known.get(unit, 0)) for unit, cap in entry["caps"].items()}
-    for budget in Budget.objects.filter(workspace_id=workspace_id).order_by("created_at"):
-        chain = rows.public_id(Run.PREFIX, budget.root_id)
-        if told := caps.get(chain):
-            here = {unit: cap for unit in UNITS if (cap := getattr(budget, f"{unit}_cap")) is not None}
-            if here != {unit: cap for unit, cap in told.items() if unit in UNITS}:
-                yield f"the caps of {chain} are not those that its ledger gave it."
-
-
 def _attempts(workspace_id: UUID) -> Iterator[str]:
     """Attempts whose end was changed: what had no effect may be sent again. What ended before ends were signed, and
     what was given up without an answer, has no code."""
@@ -189,18 +168,20 @@ def _attempts(workspace_id: UUID) -> Iterator[str]:
             yield f"the end of {attempt.public_id} is not as it was written."
 
 
-def _verify_bodies(run: Run, emptied: float) -> None:
+def _verify_bodies(run: Run, emptied: float) -> dict[str, dict[str, int]]:
     """What each checkpoint holds is what its header commits to; what was erased holds nothing, and an entry says up to
-    where that was done. Raises Unreadable."""
+    where that was done. Returns what the calls that they proposed may spend. Raises Unreadable."""
+    proposed: dict[str, dict[str, int]] = {}
     for checkpoint in Checkpoint.objects.filter(run_id=run.pk).order_by("seq").iterator(_AT_ONCE):
         try:
-            checkpoints.sealed_body_of(checkpoint)
+            proposed |= allowances.estimates(checkpoints.sealed_body_of(checkpoint))
         except checkpoints.Erased:
             if checkpoint.seq > emptied:
                 # It may have been erased since the entries were read.
                 emptied = _emptied(run.workspace_id, chain__name=run.public_id).get(run.public_id, 0)
             if checkpoint.seq > emptied:
                 raise checkpoints.Unreadable(f"Checkpoint {checkpoint.seq} is empty, and no entry says so.") from None
+    return proposed
 
 
 def _emptied(workspace_id: UUID, **which: Any) -> dict[str, float]:

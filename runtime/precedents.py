@@ -13,7 +13,7 @@ from approvals import rows
 from approvals.ledger import about, anchors, canonical, followed, keys
 from approvals.ledger.verify import proved
 from approvals.rows import wire
-from runtime import calls, checkpoints
+from runtime import allowances, calls, checkpoints
 from runtime.attempts import Attempt
 from runtime.calls import Call
 from runtime.definitions import Tool
@@ -26,7 +26,7 @@ SENDINGS: Final = ("call.intended", "outcome.reported", "call.settled")
 """The entries that say how often a call was sent, and what came of it."""
 
 
-def against(call: Call, chain: str, *, rehearsal: bool = False) -> str | None:
+def against(call: Call, chain: str, *, rehearsal: bool = False, budgeted: bool = False) -> str | None:
     """Why the ledger does not bear out that this call may be sent now; None if it does. Raises Unreadable where the
     rows say otherwise of what was sent before, or of whether it is a rehearsal: the run is parked then."""
     try:
@@ -37,6 +37,8 @@ def against(call: Call, chain: str, *, rehearsal: bool = False) -> str | None:
         return "No entry of this run's ledger says that it was proposed."
     if not rehearsal and any(entry["kind"] == "run.started" and entry.get("rehearsal") for entry in entries):
         raise checkpoints.Unreadable("By the ledger this run is a rehearsal, and its row says otherwise.")
+    started = next((entry for entry in entries if entry["kind"] == "run.started"), None)
+    allowances.check(call, budgeted=budgeted, started=started)
     if any(entry["kind"] == "approval.stopped" for entry in entries):
         raise checkpoints.Unreadable(f"{call.public_id} is to be sent, and by the ledger somebody stopped it.")
     sent = [entry for entry in entries if entry["kind"] in SENDINGS]

@@ -24,6 +24,7 @@ from tests.runtime.conftest import Desk, call
 from tests.runtime.crashing import work_and_die
 from tests.runtime.test_leases import let_it_run_out
 from tests.runtime.test_retries import NO_ANSWER, NOT_REACHED, Sends
+from tests.tampering import Tamper
 
 
 def costly(tokens: int, n: int = 1, tool: str = "free.pure") -> dict[str, Any]:
@@ -267,6 +268,17 @@ def test_a_forged_yes_raises_nothing(desk: Desk) -> None:
     Run.objects.filter(pk=run.pk).update(status="ready")
     desk.work(run)
     assert Budget.objects.get().tokens_cap == 100 and tooling.happened("sent") == []
+
+
+@pytest.mark.parametrize(
+    "statement", ["UPDATE runtime_run SET budget_id = NULL", "UPDATE runtime_call SET estimate = '{}'"]
+)
+def test_a_cap_lifted_past_placet_lets_nothing_be_sent(desk: Desk, tamper: Tamper, statement: str) -> None:
+    """DU-L31, T31: the ledger and the step say what was there."""
+    run = desk.begin([costly(160)], budget={"tokens": 100})
+    tamper(statement)
+    tamper("UPDATE runtime_run SET status = 'ready', wake_at = placet_now()")
+    assert desk.work(run).reason_code == "unreadable" and tooling.happened("sent") == []
 
 
 def test_somebody_who_may_no_longer_raise_it_is_not_heard(desk: Desk) -> None:

@@ -13,6 +13,7 @@ from runtime import checkpoints, credentials, evidence, retention, runs, sweeps
 from runtime.checkpoints import Checkpoint
 from runtime.runs import Run
 from tests import cast as casting
+from tests.runtime import growing
 from tests.runtime.conftest import Desk, call
 from tests.tampering import Tamper
 
@@ -50,6 +51,13 @@ def found(desk: Desk) -> list[str]:
         ("UPDATE runtime_run SET status = 'ready', ended_at = NULL", "and by its last checkpoint it is over"),
         ("UPDATE runtime_budget SET tokens_cap = 9999999", "the caps of run_"),
         ("UPDATE runtime_budget SET tokens_cap = NULL", "the caps of run_"),
+        ("UPDATE runtime_run SET budget_id = NULL", "does not draw on its own budget"),
+        ("UPDATE runtime_run SET budget_id = gen_random_uuid()", "does not draw on its own budget"),
+        ("UPDATE runtime_budget SET steps_used = steps_used - 1", "less is used of the budget of run_"),
+        (
+            "UPDATE runtime_call SET estimate = '{\"tokens\": 1}'",
+            "is said to spend {'tokens': 1}, and by its checkpoint {}",
+        ),
         ("DELETE FROM approvals_entry WHERE kind = 'run.started'", "no entry started run_"),
         ("UPDATE runtime_agent SET version = 0", "agent scripted: version 0 is in force"),
     ],
@@ -60,6 +68,14 @@ def test_a_row_written_past_placet_is_named(
     """DU-S12, T31, T18, T37."""
     tamper(statement)
     assert any(sentence in text for text in found(desk)), found(desk)
+
+
+def test_what_an_agent_spent_itself_cannot_be_forgotten(desk: Desk, tamper: Tamper) -> None:
+    """T31: it stands in the headers of its steps."""
+    run = growing.grow(desk, {"usage": {"tokens": 60}}, {"usage": {"tokens": 60}}, {}, {}, budget={"tokens": 100})
+    assert run.status == "suspended_approval" and found(desk) == []
+    tamper("UPDATE runtime_budget SET tokens_used = 100")
+    assert found(desk) == [f"less is used of the budget of {run.public_id} than was spent."]
 
 
 def test_a_run_that_was_ended_and_goes_on_is_named(desk: Desk, tamper: Tamper) -> None:
