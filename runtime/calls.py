@@ -161,23 +161,33 @@ _UNCONSUMED = rows.Ready(
 
 
 def result_of(call: Call) -> CallResult:
-    """How a call ended, as the agent is told. Raises sealing.Tampered."""
+    """How a call ended, as the agent is told. Raises sealing.Tampered, and keys.UnknownKey."""
     if call.status == Call.Status.ANSWERED:
         return _answered(call)
     answer: dict[str, Any] = {}
     replayable = False
-    if call.status in {"executed", "failed"} and call.attempt_id:
-        last = Attempt.objects.get(pk=call.attempt_id)
+    args = args_of(call)
+    if call.status in {"executed", "failed"}:
+        last = _ended(call)
         answer, replayable = answer_of(last), call.status == "failed" and last.outcome in NOTHING_HAPPENED
     return CallResult(
         call_id=call.public_id,
         tool=call.tool_name,
-        args=_shown(args_of(call)),
+        args=_shown(args),
         status=str(call.status),
         value=answer.get("value"),
         message=answer.get("message") or _told_of(call),
         replayable=replayable,
     )
+
+
+def _ended(call: Call) -> Attempt:
+    """The attempt that ended the call: its own, and with the answer that every such end is written with. What ended
+    before ends were signed has no code."""
+    last = Attempt.objects.filter(pk=call.attempt_id, call_id=call.pk).first() if call.attempt_id else None
+    if last is None or not last.answer or (last.end_mac and not last.holds()):
+        raise sealing.Tampered(f"The answer to {call.public_id} is not as it was written.")
+    return last
 
 
 def _told_of(call: Call) -> str:

@@ -174,19 +174,35 @@ def _verify_bodies(run: Run, emptied: float) -> dict[str, dict[str, int]]:
     proposed: dict[str, dict[str, int]] = {}
     for checkpoint in Checkpoint.objects.filter(run_id=run.pk).order_by("seq").iterator(_AT_ONCE):
         try:
-            proposed |= allowances.estimates(checkpoints.sealed_body_of(checkpoint))
+            body = checkpoints.sealed_body_of(checkpoint)
         except checkpoints.Erased:
             if checkpoint.seq > emptied:
                 # It may have been erased since the entries were read.
                 emptied = _emptied(run.workspace_id, chain__name=run.public_id).get(run.public_id, 0)
             if checkpoint.seq > emptied:
                 raise checkpoints.Unreadable(f"Checkpoint {checkpoint.seq} is empty, and no entry says so.") from None
+        else:
+            if checkpoint.kind == Checkpoint.Kind.RESULT and not _is_answer(body, run):
+                raise checkpoints.Unreadable(f"The answer to {body['call']} is not the one of its result.")
+            proposed |= allowances.estimates(body)
     return proposed
+
+
+def _is_answer(body: dict[str, Any], run: Run) -> bool:
+    """Whether the attempt still holds the answer that a result was committed with, or one that came later, which only
+    this attempt can hold; nothing, in a run that was erased meanwhile."""
+    call_id = rows.parse_id(Call.PREFIX, body["call"])
+    attempt = Attempt.objects.filter(call_id=call_id, number=body["attempt"]).first() if call_id else None
+    if attempt is None or not attempt.answer:
+        return _emptied(run.workspace_id, chain__name=run.public_id).get(run.public_id) == inf
+    return attempt.late or canonical.sha256_hex(bytes(attempt.answer)) == body["answer"]
 
 
 def _emptied(workspace_id: UUID, **which: Any) -> dict[str, float]:
     """Up to which checkpoint each run was emptied, by the ledger: as far as it was pruned, or for ever."""
-    found = Entry.objects.filter(workspace_id=workspace_id, kind__in=["run.pruned", "run.erased"], **which)
+    found = Entry.objects.filter(
+        workspace_id=workspace_id, kind__in=["run.pruned", "run.erased", "run.deleted"], **which
+    )
     told: dict[str, float] = {}
     for body in found.order_by("chain_id", "seq").values_list("body", flat=True).iterator(_AT_ONCE):
         entry: dict[str, Any] = canonical.parse(bytes(body))

@@ -158,6 +158,26 @@ def test_a_body_that_was_emptied_is_named_where_no_entry_says_so(desk: Desk, end
     assert found(desk) == []
 
 
+@pytest.mark.parametrize(
+    ("statement", "sentence"),
+    [
+        ("UPDATE runtime_attempt SET answer = ''", "is not the one of its result"),
+        ("UPDATE runtime_call SET attempt_id = NULL WHERE status = 'executed'", "has 1 attempts, and by the ledger 1"),
+    ],
+)
+def test_an_answer_that_was_taken_is_named_and_told_to_no_agent(
+    desk: Desk, tamper: Tamper, statement: str, sentence: str
+) -> None:
+    """IN-A4, T31: executed without a value is not what the tool said."""
+    run = desk.begin([call("free.keyed", 21), call("asked.keyed", 2)])
+    first, second = desk.calls(run)
+    assert first.status == "executed" and found(desk) == []
+    tamper(statement)
+    assert any(sentence in text for text in found(desk)), found(desk)
+    desk.say(second, desk.cast.dana, "approve")
+    assert desk.work(run).status == "parked" and f"The answer to {first.public_id} is not" in run.reason
+
+
 def test_the_sweep_anchors_and_says_so_where_it_cannot(
     desk: Desk, ended: Run, settings: Any, tmp_path: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
