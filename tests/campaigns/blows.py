@@ -34,8 +34,9 @@ SOON: Final = 40.0
 STARTUP: Final = 90.0
 """Seconds that a worker may take to start, on a machine that is busy with other things."""
 DOWN: Final = 0.3
-COME_TO: Final = frozenset(point for point in POINTS if not point.startswith(("stop.", "pass.", "later.", "sleep.")))
-"""The points that these runs come to: none of them has a breakpoint, or waits before it is sent."""
+ELSEWHERE: Final = ("stop.", "pass.", "later.", "sleep.", "refuse.")
+COME_TO: Final = frozenset(point for point in POINTS if not point.startswith(ELSEWHERE))
+"""The points that these runs come to: none has a breakpoint, waits before it is sent, or a budget nobody raises."""
 SLEEPS: Final = ("step.before", "intent.after", "send.before", "send.after", "result.before")
 
 

@@ -42,6 +42,7 @@ def test_calls_and_attempts_are_held_against_the_ledger(desk: Desk) -> None:
     Call.objects.filter(run=run).update(status="failed")
     (called,) = desk.calls(run)
     assert list(evidence.unproven(run.workspace_id)) == [
+        f"{run.public_id}: The answer to {called.public_id} is not the one of its result.",
         f"{called.public_id} has 0 attempts, and by the ledger 1.",
         f"{called.public_id} is failed, and by the ledger executed.",
     ]
