@@ -11,7 +11,7 @@ from uuid import UUID
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
-from approvals import escalation, expiry, policies, repeats, resolutions, rows
+from approvals import bars, escalation, expiry, policies, repeats, resolutions, rows
 from approvals.ledger import canonical, entries, keys, sealing
 from approvals.people import Person
 from approvals.resolutions import Resolution as Resolution
@@ -280,7 +280,7 @@ OPENED: Final[list[Callable[[Approval, dict[str, Any]], None]]] = []
 
 
 def _bar_columns(rule: Mapping[str, Any]) -> dict[str, Any]:
-    needed = policies.seats(rule)
+    needed = bars.seats(rule)
     return {"rule": rule, "rule_id": rule["id"], "required": len(needed), "teams": sorted(set(needed))}
 
 

@@ -16,7 +16,7 @@ from django.conf import settings
 from django.db.models import Model
 from django.utils.module_loading import import_string
 
-from approvals import approvals, asked, people, policies, policy_diff, policy_versions, resolutions, rows
+from approvals import approvals, asked, bars, people, policies, policy_diff, policy_versions, resolutions, rows
 from approvals.approvals import Approval, context_of
 from approvals.clearance import Cleared, NotCleared, clearance
 from approvals.ledger import canonical
@@ -127,7 +127,7 @@ def _unaskable(workspace: Workspace, change: Change, opinion: Opinion, by: Perso
     if opinion.verdict != "require_approval" or opinion.rule is None:
         return Refused("not_judged", opinion.reason)
     barred = [by.pk] if opinion.rule["prevent_self_review"] else []
-    if not policies.satisfiable(workspace.pk, opinion.rule, without=barred):
+    if not bars.satisfiable(workspace.pk, opinion.rule, without=barred):
         told = f"Rule {opinion.rule_id} needs more people than may decide it, so nobody could approve this change."
         return Refused("unsatisfiable", told)
     if other := Approval.objects.filter(workspace=workspace, subject=change.subject, status="pending").first():

@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from approvals import (
+    bars,
     deputies,
     glass,
     grants,
@@ -282,11 +283,11 @@ def _short_of(vote: votes.Ballot, opinion: policies.Opinion) -> NotCleared | Non
     """Whether the votes fall short of a rule of today that is not the one they were given under."""
     if opinion.verdict == "allow" or opinion.rule is None:
         return None
-    able = policies.eligible(vote.approval.workspace_id, opinion.rule, level=vote.level)
+    able = bars.eligible(vote.approval.workspace_id, opinion.rule, level=vote.level)
     # The rule of today may ask for other seats, whose rights have to be explained as well.
     if _unexplained(vote, able, vote.yeses):
         return UNEXPLAINED
-    missing = vote.filled_under(opinion.rule, able) < len(policies.seats(opinion.rule))
+    missing = vote.filled_under(opinion.rule, able) < len(bars.seats(opinion.rule))
     if missing and not glass.lets_go(vote, opinion.rule):
         return NotCleared("votes_fall_short", f"The votes do not meet rule {opinion.rule_id}, which asks now.")
     return None

@@ -13,6 +13,7 @@ from approvals import (
     answers,
     approvals,
     asked,
+    bars,
     comments,
     edits,
     expiry,
@@ -263,12 +264,12 @@ def _bar_after(vote: Ballot, edited: Any, editor: Person) -> dict[str, Any] | Re
     opinion = policies.judge(approval.workspace_id, tool=approval.tool, agent=approval.agent, args=edited)
     if opinion.verdict == "deny":
         return Refused("policy_refuses", f"Policy refuses the call as you edited it: {opinion.reason}")
-    merged = policies.stricter(rule, opinion.asking) if opinion.asking else rule
+    merged = bars.stricter(rule, opinion.asking) if opinion.asking else rule
     barred = {approval.requester_id} if merged["prevent_self_review"] else set()
     if not merged["editor_may_approve"]:
         barred.add(editor.pk)
-    if not policies.satisfiable(approval.workspace_id, merged, without={key for key in barred if key}):
-        needed = len(policies.seats(merged))
+    if not bars.satisfiable(approval.workspace_id, merged, without={key for key in barred if key}):
+        needed = len(bars.seats(merged))
         return Refused(
             "unsatisfiable", f"After your edit {needed} others would have to approve, and fewer are left to do so."
         )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from approvals import people, policies, policy_versions, revisions, votes
+from approvals import bars, people, policies, policy_versions, revisions, votes
 from approvals.approvals import Approval
 from approvals.ledger import canonical
 from approvals.people import Membership, Person
@@ -117,7 +117,7 @@ def _without_right(vote: Ballot, person: Person) -> str:
 
 
 def _seat_names(vote: Ballot) -> Mapping[str, str]:
-    seats = set(policies.seats(vote.rule))
+    seats = set(bars.seats(vote.rule))
     teams = people.team_names(vote.approval.workspace_id, seats)
     return {seat: seat_named(seat, vote.approval.agent, teams) for seat in seats}
 

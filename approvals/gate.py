@@ -11,6 +11,7 @@ from django.db import models
 
 from approvals import (
     approvals,
+    bars,
     edits,
     erasure,
     floods,
@@ -197,7 +198,7 @@ def _opinion(proposal: Proposal) -> policies.Opinion:
     if opinion.verdict != "require_approval" or opinion.rule is None:
         return opinion
     barred = [proposal.requester_id] if proposal.requester_id and opinion.rule["prevent_self_review"] else []
-    if policies.satisfiable(proposal.workspace_id, opinion.rule, without=barred):
+    if bars.satisfiable(proposal.workspace_id, opinion.rule, without=barred):
         return opinion
     reason = f"Rule {opinion.rule_id} needs more people than may decide it, so nobody could approve this call."
     return policies.Opinion("deny", reason, opinion.policy_version, opinion.rule)

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any, Final
 from uuid import UUID
 
-from approvals import approvals, asked, policies, policy_documents, policy_words, revisions, rows
+from approvals import approvals, asked, bars, policies, policy_documents, policy_words, revisions, rows
 from approvals.approvals import Approval
 from approvals.grants import SCHEMA, Grant, Terms, instant
 from approvals.ledger import canonical, entries
@@ -40,7 +40,7 @@ def ask(workspace_id: UUID, seen: Approval, wish: Wish, *, by: Person) -> Approv
         if isinstance(opinion, Refused):
             return opinion
         rule = opinion.rule or {}
-        if by.pk not in policies.eligible(workspace_id, rule).own:
+        if by.pk not in bars.eligible(workspace_id, rule).own:
             return Refused("not_allowed", f"Only who may decide under rule {rule['id']} may ask for a standing grant.")
         terms = _terms(seen, wish, rule)
         return terms if isinstance(terms, Refused) else _open(seen, terms, opinion, by)

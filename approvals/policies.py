@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -10,10 +10,9 @@ from uuid import UUID
 
 from django.db import models
 
-from approvals import deputies, escalation, people, policy_glass, policy_shadow, policy_words, rows, schemas
-from approvals.deputies import Eligible
+from approvals import bars, policy_shadow, rows, schemas
 from approvals.ledger import canonical, entries, followed, keys
-from approvals.people import Person, Team, Workspace
+from approvals.people import Person, Workspace
 from approvals.policy_documents import PolicyFault as PolicyFault
 from approvals.policy_documents import read_document as read_document
 from approvals.policy_documents import seconds as seconds
@@ -234,73 +233,6 @@ def changing(workspace_id: UUID, what: str, document: Any) -> Opinion | None:
     return None
 
 
-# Who can fill the seats of a rule
-
-
-def seats(rule: Mapping[str, Any]) -> list[str]:
-    """One team slug for each yes that the rule needs."""
-    return [need["team"] for need in rule["approvals"] for _ in range(need["count"])]
-
-
-def filled(needed: Sequence[str], teams_of: Iterable[Collection[str]]) -> int:
-    """How many seats these people fill at most, each person one seat (maximum matching by augmenting paths)."""
-    holder: dict[int, int] = {}
-    voters = list(teams_of)
-
-    def place(voter: int, seen: set[int]) -> bool:
-        for seat, team in enumerate(needed):
-            if team in voters[voter] and seat not in seen:
-                seen.add(seat)
-                if seat not in holder or place(holder[seat], seen):
-                    holder[seat] = voter
-                    return True
-        return False
-
-    return sum(place(voter, set()) for voter in range(len(voters)))
-
-
-def eligible(workspace_id: UUID, rule: Mapping[str, Any], *, level: int = 0) -> Eligible:
-    """Who may decide under the rule now, with the seats they may take in their own right or in the place of others;
-    ``level`` is how often it has escalated."""
-    wanted, more = {need["team"] for need in rule["approvals"]}, escalation.added(rule, level)
-    able = deputies.with_deputies(workspace_id, people.deciders_of(workspace_id, wanted | set(more)))
-    return escalation.with_more(able, wanted, more) if more else able
-
-
-def satisfiable(workspace_id: UUID, rule: Mapping[str, Any], *, without: Iterable[UUID] = ()) -> bool:
-    """Whether enough people are left to meet the rule. Lent seats add none: a deputy only stands in for another."""
-    needed, barred = seats(rule), set(without)
-    own = people.deciders_of(workspace_id, needed)
-    return filled(needed, [teams for key, teams in own.items() if key not in barred]) == len(needed)
-
-
-def stricter(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
-    """The bar of two rules together: an edit may raise what people must meet and never lowers it."""
-    counts = {need["team"]: need["count"] for need in before["approvals"]}
-    for need in after["approvals"]:
-        counts[need["team"]] = max(need["count"], counts.get(need["team"], 0))
-    kept = [word for word in before["allowed_decisions"] if word in after["allowed_decisions"] or word == "reject"]
-    both = {
-        **before,
-        "id": after["id"],
-        "reason": after["reason"],
-        "approvals": [{"team": team, "count": count} for team, count in counts.items()],
-        "prevent_self_review": before["prevent_self_review"] or after["prevent_self_review"],
-        "editor_may_approve": before["editor_may_approve"] and after["editor_may_approve"],
-        "allowed_decisions": kept,
-        "editable": _both(before["editable"], after["editable"]),
-        **policy_words.stricter(before, after),
-    }
-    # What only one of them grants, neither grants any more.
-    return {name: said for name, said in both.items() if said is not None or name not in policy_words.WORDS}
-
-
-def _both(one: list[str] | None, other: list[str] | None) -> list[str] | None:
-    if one is None or other is None:
-        return other if one is None else one
-    return [pointer for pointer in one if pointer in other]
-
-
 # Verbs
 
 
@@ -324,7 +256,7 @@ def put_in_force(workspace: Workspace, document: dict[str, Any], *, by: str, aut
     """Make a document, with its defaults written out, the next version, whether or not a change has to be approved;
     inside an open `rows.within`. Raises PolicyFault where the people do not fit it."""
     last = _locked(workspace)
-    check_people(workspace.pk, document["rules"])
+    bars.check_people(workspace.pk, document["rules"])
     encoded = canonical.encode(document)
     policy = Policy(workspace=workspace, version=(last.version if last else 0) + 1, document=encoded, author=author)
     policy.digest = canonical.sha256_hex(encoded)
@@ -348,34 +280,3 @@ def _locked(workspace: Workspace) -> Policy | None:
     """What is in force, and nobody else makes a version until the transaction ends."""
     Workspace.objects.select_for_update().get(pk=workspace.pk)
     return current(workspace.pk)
-
-
-def check_people(workspace_id: UUID, rules: Sequence[Mapping[str, Any]]) -> None:
-    """That the workspace has the teams that rules name, and people enough. Raises PolicyFault."""
-    known = set(Team.objects.filter(workspace_id=workspace_id).values_list("slug", flat=True))
-    for index, rule in enumerate(rules):
-        for place, need in enumerate(rule["approvals"]):
-            if need["team"] not in known:
-                pointer = f"/rules/{index}/approvals/{place}/team"
-                raise PolicyFault(pointer, "team", f"The workspace has no team {need['team']}.")
-        _check_levels(workspace_id, rule, known, f"/rules/{index}/escalate")
-        for at, team in policy_glass.teams(rule):
-            if not people.deciders_of(workspace_id, [team]):
-                told = f"Nobody may decide for a team {team}, so nobody could do this."
-                raise PolicyFault(f"/rules/{index}{at}", "team", told)
-        if not satisfiable(workspace_id, rule):
-            message = (
-                f"Rule {rule['id']} needs {len(seats(rule))} people, and fewer may decide: nobody could satisfy it."
-            )
-            raise PolicyFault(f"/rules/{index}/approvals", "satisfiable", message)
-
-
-def _check_levels(workspace_id: UUID, rule: Mapping[str, Any], known: set[str], pointer: str) -> None:
-    for index, level in enumerate(escalation.levels(rule)):
-        for place, team in enumerate(level["teams"]):
-            if team not in known:
-                told = f"The workspace has no team {team}."
-                raise PolicyFault(f"{pointer}/{index}/teams/{place}", "team", told)
-        if not people.deciders_of(workspace_id, level["teams"]):
-            told = "Nobody may decide for these teams, so the level would add nobody."
-            raise PolicyFault(f"{pointer}/{index}/teams", "satisfiable", told)

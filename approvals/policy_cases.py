@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from approvals import policies, policy_documents, schemas
+from approvals import bars, policies, policy_documents, schemas
 from approvals.policies import Opinion, PolicyFault, Trial
 
 _NAME = {"type": "string", "minLength": 1, "maxLength": 200}
@@ -123,7 +123,7 @@ def told_of(opinion: Opinion) -> dict[str, Any]:
     return {
         "verdict": opinion.verdict,
         "rule": opinion.rule_id or None,
-        "people": len(policies.seats(rule)),
+        "people": len(bars.seats(rule)),
         "teams": sorted({need["team"] for need in rule["approvals"]}),
         "risk": rule.get("risk"),
         "assurance": rule.get("assurance", "click"),

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 from uuid import UUID
 
-from approvals import escalation, people, policies, returns, revisions, rows, said
+from approvals import bars, escalation, people, returns, revisions, rows, said
 from approvals.approvals import Approval
 from approvals.deputies import Eligible, Lent
 from approvals.people import Person
@@ -85,14 +85,14 @@ class Ballot:
     @cached_property
     def deciders(self) -> str:
         """Who decides, in words; the teams' names are asked for when somebody is refused, and never else."""
-        seats = set(policies.seats(self.rule))
+        seats = set(bars.seats(self.rule))
         teams = people.team_names(self.approval.workspace_id, seats)
         return " and ".join(sorted(seat_named(seat, self.approval.agent, teams) for seat in seats))
 
     @property
     def needed(self) -> int:
         """How many seats the rule has."""
-        return len(policies.seats(self.rule))
+        return len(bars.seats(self.rule))
 
     @property
     def filled(self) -> int:
@@ -106,7 +106,7 @@ class Ballot:
 
     def filled_by(self, votes: list[Decision]) -> int:
         """How many seats the givers of these votes fill."""
-        return policies.filled(policies.seats(self.rule), [self.seats_of(vote) for vote in one_each(votes)])
+        return bars.filled(bars.seats(self.rule), [self.seats_of(vote) for vote in one_each(votes)])
 
     def seats_of(self, vote: Decision, able: Eligible | None = None) -> Mapping[str, str]:
         """The seats that this vote may fill, by the right of its giver or of the one in whose place it was given."""
@@ -149,7 +149,7 @@ class Ballot:
         return next((each for each in free if self._filled_with(others, each.seats) > filled), None)
 
     def _filled_with(self, votes: list[Decision], more: Mapping[str, str]) -> int:
-        return policies.filled(policies.seats(self.rule), [*map(self.seats_of, votes), more])
+        return bars.filled(bars.seats(self.rule), [*map(self.seats_of, votes), more])
 
     def agreeing(self, answer: Decision) -> list[Decision]:
         """The answers that say the same as this one: only those count together."""
@@ -158,7 +158,7 @@ class Ballot:
     def filled_under(self, rule: dict[str, Any], able: Eligible) -> int:
         """How many seats of some rule the same yeses fill, by who may decide under that rule."""
         sure = one_each(vote for vote in self.yeses if is_sure(vote, rule))
-        return policies.filled(policies.seats(rule), [self.seats_of(vote, able) for vote in sure])
+        return bars.filled(bars.seats(rule), [self.seats_of(vote, able) for vote in sure])
 
     def refusal(self, person: Person, verdict: str) -> Refused | None:
         """Why this person may not give this verdict now; None if they may."""
@@ -241,9 +241,7 @@ def ballot(approval: Approval, revision: Revision) -> Ballot:
     if not approval.holds():
         raise Forged("What was asked is not as it was written.")
     level = level_of(approval, revision, rule)
-    empty = Ballot(
-        approval, revision, rule, policies.eligible(approval.workspace_id, rule, level=level), [], level=level
-    )
+    empty = Ballot(approval, revision, rule, bars.eligible(approval.workspace_id, rule, level=level), [], level=level)
     last: dict[UUID, Decision] = {}
     turns = Counter[UUID]()
     stops: list[Decision] = []

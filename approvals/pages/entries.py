@@ -11,7 +11,7 @@ from uuid import UUID
 from django.db.models import F
 from django.urls import reverse
 
-from approvals import deputies, escalation, halts, masking, people, policies, repeats, returns, rows
+from approvals import bars, deputies, escalation, halts, masking, people, repeats, returns, rows
 from approvals.approvals import Approval
 from approvals.channels import kinds, outcomes
 from approvals.channels.card import Card
@@ -174,7 +174,7 @@ def _more(approval: Approval, now: datetime) -> list[str]:
 
 def _able(approval: Approval, able: Eligible, now: datetime) -> Eligible:
     more = _more(approval, now)
-    return escalation.with_more(able, policies.seats(approval.rule), more) if more else able
+    return escalation.with_more(able, bars.seats(approval.rule), more) if more else able
 
 
 def _ballot(approval: Approval, revision: Revision, able: Eligible, given: Iterable[Decision]) -> Ballot:

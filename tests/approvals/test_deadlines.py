@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from approvals import approvals, deadlines, gate, halts, people, policies, rows
+from approvals import approvals, bars, deadlines, gate, halts, people, policies, rows
 from approvals.approvals import Approval
 from approvals.deadlines import DueStep
 from approvals.decisions import standing
@@ -175,9 +175,9 @@ def test_an_edit_under_a_rule_that_does_not_escalate_takes_the_levels_away(cast:
     rule(cast, "remind_after: 20m")
     one = read_document(POLICY)["rules"][1]
     level = {"teams": ["managers"], "deadline": 60}
-    assert policies.stricter(one | {"escalate": [level]}, one)["escalate"] == []
-    assert "escalate" not in policies.stricter(one, one | {"escalate": [level]})
-    assert policies.stricter(one | {"escalate": [level]}, one | {"escalate": [level]})["escalate"] == [level]
+    assert bars.stricter(one | {"escalate": [level]}, one)["escalate"] == []
+    assert "escalate" not in bars.stricter(one, one | {"escalate": [level]})
+    assert bars.stricter(one | {"escalate": [level]}, one | {"escalate": [level]})["escalate"] == [level]
 
 
 @pytest.mark.parametrize(

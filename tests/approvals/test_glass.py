@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from approvals import approvals, gate, glass, halts, people, policies, rows
+from approvals import approvals, bars, gate, glass, halts, people, policies, rows
 from approvals.approvals import Approval, Resolution
 from approvals.assurance import CLICK, Assurance
 from approvals.decisions import Decided, Decision, Refused
@@ -291,6 +291,6 @@ def test_the_stricter_of_two_rules_has_a_glass_only_where_both_have_the_same() -
     bare = {name: said for name, said in rule.items() if name != "break_glass"}
     sooner = rule | {"break_glass": GLASS | {"review": {"team": "security", "within": 60}}}
     other = rule | {"break_glass": GLASS | {"team": "finance", "review": {"team": "security", "within": 60}}}
-    assert "break_glass" not in policies.stricter(rule, bare) and "break_glass" not in policies.stricter(bare, rule)
-    assert policies.stricter(rule, sooner)["break_glass"]["review"]["within"] == 60
-    assert "break_glass" not in policies.stricter(rule, other)
+    assert "break_glass" not in bars.stricter(rule, bare) and "break_glass" not in bars.stricter(bare, rule)
+    assert bars.stricter(rule, sooner)["break_glass"]["review"]["within"] == 60
+    assert "break_glass" not in bars.stricter(rule, other)

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from approvals import policies
+from approvals.bars import filled
 from approvals.ledger import canonical, entries
-from approvals.policies import Policy, PolicyFault, filled, read_document
+from approvals.policies import Policy, PolicyFault, read_document
 from tests.cast import POLICY, Cast, refund
 
 ALLOW_ALL = "policy: 1\nrules:\n  - {id: all, match: {}, verdict: allow}\n"

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from approvals import policies
+from approvals.bars import stricter
 from approvals.ledger import canonical
-from approvals.policies import PolicyFault, read_document, stricter
+from approvals.policies import PolicyFault, read_document
 from tests.cast import Cast
 
 RULE = {"id": "r", "match": {}, "verdict": "require_approval", "approvals": [{"team": "finance"}]}

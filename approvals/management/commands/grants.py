@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from approvals import granting, grants, people, policies, revisions, rows, workspaces
+from approvals import bars, granting, grants, people, revisions, rows, workspaces
 from approvals.approvals import Approval
 from approvals.decisions import decide
 from approvals.grants import Grant, Terms
@@ -116,7 +116,7 @@ def _person(email: str | None) -> Person | None:
 
 
 def _may_end(person: Person, workspace: Workspace, grant: Grant) -> bool:
-    return person.pk in policies.eligible(workspace.pk, grant.approval.rule).own or people.may(
+    return person.pk in bars.eligible(workspace.pk, grant.approval.rule).own or people.may(
         person, "administer", workspace
     )
 

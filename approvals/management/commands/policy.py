@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from approvals import (
+    bars,
     changes,
     explaining,
     policies,
@@ -129,7 +130,7 @@ class Command(BaseCommand):
     def _backtest(self, workspace: Workspace, options: dict[str, Any]) -> None:
         document, report = _document(workspace, options["file"]), policy_backtest.Report()
         try:
-            policies.check_people(workspace.pk, document["rules"])
+            bars.check_people(workspace.pk, document["rules"])
         except policies.PolicyFault as fault:
             raise CommandError(f"{options['file']}: {fault}") from fault
         since = rows.now() - timedelta(days=options["days"]) if options["days"] is not None else None
@@ -172,7 +173,7 @@ def _change(workspace: Workspace, text: bytes) -> changes.Change:
     """A change to a document that was found to be a policy, if its people fit it too."""
     document = policies.read_document(text)
     try:
-        policies.check_people(workspace.pk, document["rules"])
+        bars.check_people(workspace.pk, document["rules"])
     except policies.PolicyFault as fault:
         raise CommandError(str(fault)) from fault
     return changes.of_policy(workspace, document)
