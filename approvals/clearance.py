@@ -16,7 +16,6 @@ from approvals import (
     moments,
     people,
     policies,
-    requested,
     revisions,
     rows,
     turns,
@@ -68,22 +67,6 @@ class Lapsed:
     args: bytes
     approval_id: str
     context: dict[str, Any] | None
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What a person said instead of yes or no: a ``response`` as canonical JSON, or the option of their ``choice``."""
-
-    response: bytes | None
-    choice: str
-    message: str
-    by: str
-    by_name: str
-
-    @property
-    def asks_changes(self) -> bool:
-        """Whether the response says what the next proposal should have otherwise."""
-        return self.choice == requested.REQUESTED
 
 
 def clearance(workspace_id: UUID, subject: str, digest: str) -> Cleared | NotCleared:
@@ -251,7 +234,7 @@ def _votes_fall_short(vote: votes.Ballot) -> NotCleared | None:
         forged = any(not said.holds() for said in approval.decisions.filter(revision=revision.number))
         code = "tampered" if forged else "votes_fall_short"
         return NotCleared(code, f"The votes no longer meet rule {vote.rule['id']}.")
-    return UNEXPLAINED if _unexplained(vote, vote.able, vote.yeses) else None
+    return UNEXPLAINED if unexplained(vote, vote.able, vote.yeses) else None
 
 
 def _call(vote: votes.Ballot, ruling: Any, args: bytes) -> NotCleared | None:
@@ -285,7 +268,7 @@ def _short_of(vote: votes.Ballot, opinion: policies.Opinion) -> NotCleared | Non
         return None
     able = bars.eligible(vote.approval.workspace_id, opinion.rule, level=vote.level)
     # The rule of today may ask for other seats, whose rights have to be explained as well.
-    if _unexplained(vote, able, vote.yeses):
+    if unexplained(vote, able, vote.yeses):
         return UNEXPLAINED
     missing = vote.filled_under(opinion.rule, able) < len(bars.seats(opinion.rule))
     if missing and not glass.lets_go(vote, opinion.rule):
@@ -293,7 +276,7 @@ def _short_of(vote: votes.Ballot, opinion: policies.Opinion) -> NotCleared | Non
     return None
 
 
-def _unexplained(vote: votes.Ballot, able: Eligible, given: list[Decision]) -> bool:
+def unexplained(vote: votes.Ballot, able: Eligible, given: list[Decision]) -> bool:
     """Whether one of these votes rests on a right, or on a seat that was lent, of which the ledger does not know."""
     holders: people.Able = {one.person_id: {} for one in given}
     lent: list[Absence] = []
@@ -306,35 +289,3 @@ def _unexplained(vote: votes.Ballot, able: Eligible, given: list[Decision]) -> b
 
 
 UNEXPLAINED = NotCleared("tampered", "Somebody who approved has a right that no entry of the ledger gave.")
-
-
-# Instead of yes or no
-
-
-def answer(workspace_id: UUID, subject: str) -> Answer | NotCleared:
-    """What the people who were asked about this subject answered, after the authentication codes, the rights of today
-    and the bar were checked once more. For the moment at which the answer takes effect."""
-    approval = Approval.objects.filter(workspace_id=workspace_id, subject=subject).order_by("-created_at").first()
-    if approval is None or approval.status != Approval.Status.ANSWERED:
-        return NotCleared("not_answered", "Nobody answered this.")
-    try:
-        return _answer(votes.ballot(approval, revisions.current_revision(approval)))
-    except UNPROVEN as fault:
-        return NotCleared("tampered", f"What was answered cannot be proved. {fault}".strip())
-
-
-def _answer(vote: votes.Ballot) -> Answer | NotCleared:
-    turns.check(vote.approval, vote.revision)
-    for said in reversed(vote.answers):
-        agreed = vote.agreeing(said)
-        if requested.is_request(said) or vote.filled_by(agreed) == vote.needed:
-            if _unexplained(vote, vote.able, agreed):
-                return NotCleared("tampered", "Somebody who answered has a right that no entry of the ledger gave.")
-            return Answer(
-                response=said.clear_response() if said.verdict == "respond" else None,
-                choice=said.choice,
-                message=said.clear_message(),
-                by=said.person.public_id,
-                by_name=said.person.name,
-            )
-    return NotCleared("votes_fall_short", f"The answers no longer meet rule {vote.rule['id']}.")

@@ -27,6 +27,8 @@ from approvals import (
     schemas,
     workspaces,
 )
+from approvals.answered import Answer as Answer
+from approvals.answered import answer as answer
 from approvals.approvals import Approval
 from approvals.asked import Asked as Asked
 from approvals.asked import Held as Held
@@ -34,11 +36,9 @@ from approvals.asked import ask as ask
 from approvals.changes import Change as Change
 from approvals.changes import held as propose
 from approvals.clearance import REHEARSED as REHEARSED
-from approvals.clearance import Answer as Answer
 from approvals.clearance import Cleared as Cleared
 from approvals.clearance import Lapsed as Lapsed
 from approvals.clearance import NotCleared as NotCleared
-from approvals.clearance import answer as answer
 from approvals.clearance import clearance as clearance
 from approvals.clearance import lapsed as lapsed
 from approvals.deadlines import do_due as do_due

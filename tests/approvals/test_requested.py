@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from approvals import gate, rows
+from approvals.answered import Answer
 from approvals.approvals import Approval, Resolution
-from approvals.clearance import Answer
 from approvals.decisions import Decided, Decision, Refused
 from approvals.ledger import canonical, entries
 from runtime import invariants
