@@ -9,7 +9,7 @@ from typing import Any
 from django.db.models import F
 from ninja import Field, Schema
 
-from approvals import decisions, halts, pins, votes
+from approvals import decisions, halts, pins, standings
 from approvals.approvals import Approval, context_of
 from approvals.edits import patch, raw_text
 from approvals.ledger import canonical
@@ -298,7 +298,7 @@ def _patch(decision: decisions.Decision, held: list[Revision]) -> list[dict[str,
 
 
 def _standing(approval: Approval, reader: Person) -> dict[str, Any]:
-    now = votes.standing(approval, reader)
+    now = standings.standing(approval, reader)
     told: dict[str, Any] = {"may_approve": now.may, "may_edit": now.may_edit, "may_respond": now.may_respond}
     told |= {"code": now.code, "reason": now.reason, "in_place_of": now.in_place_of}
     if halt := halts.of(approval):

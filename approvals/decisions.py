@@ -42,10 +42,10 @@ from approvals.said import Attempt, write
 from approvals.said import Decision as Decision
 from approvals.said import message_of as message_of
 from approvals.schemas import Fault
+from approvals.standings import Standing as Standing
+from approvals.standings import standing as standing
 from approvals.votes import Ballot, asks_more, ballot, too_late
 from approvals.votes import Refused as Refused
-from approvals.votes import Standing as Standing
-from approvals.votes import standing as standing
 
 DIGEST = re.compile("[0-9a-f]{64}")
 

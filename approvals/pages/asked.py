@@ -26,7 +26,8 @@ from approvals.people import Person, Workspace
 from approvals.resolutions import OF_THE_WORKSPACE
 from approvals.revisions import Revision
 from approvals.rulings import UNPROVEN
-from approvals.votes import Standing, ballot, standing
+from approvals.standings import Standing, standing
+from approvals.votes import ballot
 
 DOUBTS_MOST = 20
 """So many questions about the outcome of one call are looked for."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from approvals import approvals, decisions, people, policies, rows, votes
+from approvals import approvals, decisions, people, policies, rows, standings
 from approvals.approvals import Approval, Resolution
 from approvals.decisions import Decided, Decision, Refused, decide
 from approvals.ledger import canonical, entries
@@ -35,7 +35,7 @@ def test_who_may_not_decide_hears_the_name_of_the_team(cast: Cast) -> None:
     approval = ask(cast, refund())
     answer = say(approval, cast.omar, "approve")
     assert isinstance(answer, Refused) and answer.message == "Only Finance and Treasury may decide this."
-    assert votes.standing(approval, cast.omar).reason == answer.message
+    assert standings.standing(approval, cast.omar).reason == answer.message
 
 
 def test_a_second_yes_hears_who_was_first_and_when(cast: Cast) -> None:
@@ -262,10 +262,10 @@ def test_standing_says_who_else_can(cast: Cast) -> None:
     approval = ask(cast, refund(200_000))
     say(approval, cast.dana, "approve")
     approval.refresh_from_db()
-    seen = votes.standing(approval, cast.priya)
+    seen = standings.standing(approval, cast.priya)
     assert (seen.may, seen.filled, seen.required, [vote.person for vote in seen.votes]) == (True, 1, 2, [cast.dana])
-    assert votes.standing(approval, cast.riley).code == "not_allowed"
-    assert votes.standing(approval, cast.dana).voted
+    assert standings.standing(approval, cast.riley).code == "not_allowed"
+    assert standings.standing(approval, cast.dana).voted
 
 
 def test_a_new_name_makes_nobody_another_person(cast: Cast) -> None:
@@ -289,7 +289,7 @@ def test_who_stops_waiting_ends_nothing(cast: Cast) -> None:
     """AP-U13: an approval has one deadline, and no reader has any part in it."""
     approval = ask(cast, refund())
     for reader in (cast.dana, cast.priya):
-        votes.standing(approval, reader)
+        standings.standing(approval, reader)
     approval.refresh_from_db()
     assert (approval.status, say(approval, cast.dana, "approve")) == ("pending", Decided("approved", 1, 1, 1))
 
