@@ -30,6 +30,7 @@ api: Final = NinjaAPI(
 errors.install(api)
 api.add_router("", "runtime.api.runs.router")
 api.add_router("", "approvals.api.router")
+api.add_router("", "approvals.api_decisions.router")
 api.add_router("", "approvals.api_comments.router")
 
 
