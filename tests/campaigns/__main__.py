@@ -40,7 +40,7 @@ CAMPAIGNS: Final = {
 SMALL: Final[dict[str, dict[str, Any]]] = {
     "decide": {"rounds": 5, "seed": 1},
     "idle": {"runs": 5, "period": 2.0, "seed": 1},
-    "race": {"rounds": 30, "seed": 1},
+    "race": {"rounds": 12, "seed": 1},
     "kill": {"rounds": 20, "seed": 2, "hasten": True},
     "inbox": {"n": 100, "rounds": 9, "seed": 1},
     "steps": {"n": 30, "rounds": 1, "seed": 1},
