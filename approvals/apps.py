@@ -20,14 +20,14 @@ class ApprovalsConfig(AppConfig):
             evidence,
             grants,
             invitations,
-            people,
             roles,
             signin,
+            vouched,
             workspaces,
         )
         from approvals.ledger import anchors, verify
 
-        verify.CHECKS += [people.unexplained, evidence.unproven, signin.unproven, invitations.unproven]
+        verify.CHECKS += [vouched.unexplained, evidence.unproven, signin.unproven, invitations.unproven]
         verify.CHECKS += [deputies.unexplained, grants.unproven, anchors.differences]
         post_migrate.connect(_grant, sender=self, dispatch_uid="approvals.grant")
         self.roles, self.workspaces, self.absences, self.departures = roles, workspaces, absences, departures

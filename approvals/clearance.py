@@ -20,6 +20,7 @@ from approvals import (
     rows,
     turns,
     votes,
+    vouched,
 )
 from approvals.approvals import Approval, context_of
 from approvals.deputies import Absence, Eligible
@@ -285,7 +286,7 @@ def unexplained(vote: votes.Ballot, able: Eligible, given: list[Decision]) -> bo
         holder |= vote.seats_of(one, able)
         lent += [each.absence for each in vote.lent_for(one, able)]
     workspace_id = vote.approval.workspace_id
-    return bool(people.unexplained_among(workspace_id, holders) or deputies.unexplained_among(workspace_id, lent))
+    return bool(vouched.unexplained_among(workspace_id, holders) or deputies.unexplained_among(workspace_id, lent))
 
 
 UNEXPLAINED = NotCleared("tampered", "Somebody who approved has a right that no entry of the ledger gave.")

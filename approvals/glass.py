@@ -15,7 +15,7 @@ from uuid import UUID
 
 from django.db import models
 
-from approvals import approvals, letters, people, returns, revisions, rows
+from approvals import approvals, letters, people, returns, revisions, rows, vouched
 from approvals.answers import Decided
 from approvals.approvals import Approval
 from approvals.ledger import about, canonical, entries, followed, sealing
@@ -147,7 +147,7 @@ def lets_go(vote: Ballot, rule: Mapping[str, Any]) -> bool:
         and one.person_id in able
         and one.person_id != approval.requester_id
         and one.person.public_id == by
-        and not people.unexplained_among(approval.workspace_id, {one.person_id: able[one.person_id]})
+        and not vouched.unexplained_among(approval.workspace_id, {one.person_id: able[one.person_id]})
         for one in returns.since(approval.workspace_id, vote.overrides)
     )
 

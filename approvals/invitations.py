@@ -12,7 +12,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import IntegrityError, models, transaction
 
-from approvals import identities, letters, people, policies, rows, tokens, workspaces
+from approvals import identities, letters, people, policies, rows, tokens, vouched, workspaces
 from approvals.ledger import canonical, entries, followed, keys
 from approvals.ledger.about import Broken
 from approvals.people import Person, Team, Workspace
@@ -106,7 +106,7 @@ def may_invite(person: Person, workspace: Workspace) -> bool:
     """Whether somebody may invite into a workspace: by a right that the ledger gave. Otherwise a right that was written
     into the database would make others of its kind, with entries of their own."""
     try:
-        return people.may(person, "administer", workspace) and people.explained(person, "administer", workspace)
+        return people.may(person, "administer", workspace) and vouched.explained(person, "administer", workspace)
     except Broken:
         return False
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 from uuid import UUID
 
@@ -14,7 +13,7 @@ from guardian.models import UserObjectPermission
 from guardian.shortcuts import assign_perm, remove_perm
 
 from approvals import rows
-from approvals.ledger import entries, followed
+from approvals.ledger import entries
 from approvals.passwords import Proven
 from approvals.rows import wire
 
@@ -119,7 +118,7 @@ def may(person: Any, right: str, thing: models.Model) -> bool:
 
     Ranks do not count: neither a superuser nor a right on all things of a kind passes. An unknown right is nobody's.
     """
-    workspace_id = _home(thing)
+    workspace_id = home(thing)
     holders = _holders(right, thing)
     return holders.filter(pk=person.pk, memberships__workspace_id=workspace_id).exists()
 
@@ -212,6 +211,17 @@ def _holders(right: str, thing: models.Model) -> models.QuerySet[Person]:
     return Person.objects.filter(is_active=True, pk__in=held.values("user_id"))
 
 
+def rights_in_force(workspace_id: UUID) -> list[tuple[str, str, str, str]]:
+    """E-mail, person, right and thing of every object right on a thing of the workspace."""
+    held = UserObjectPermission.objects.select_related("user", "permission", "content_type").order_by("pk")
+    found = []
+    for row in held.filter(user__memberships__workspace_id=workspace_id):
+        thing = row.content_object
+        if thing is not None and home(thing) == workspace_id:
+            found.append((row.user.email, row.user.public_id, row.permission.codename, thing.public_id))
+    return found
+
+
 # Verbs
 
 
@@ -243,10 +253,10 @@ def leave(person: Person, workspace: Workspace, *, by: str) -> None:
 def _rights_of(person: Person, workspace: Workspace) -> list[tuple[str, models.Model]]:
     held = UserObjectPermission.objects.filter(user_id=person.pk).select_related("permission", "content_type")
     found = [(row.permission.codename, row.content_object) for row in held.order_by("pk")]
-    return [(right, thing) for right, thing in found if thing is not None and _home(thing) == workspace.pk]
+    return [(right, thing) for right, thing in found if thing is not None and home(thing) == workspace.pk]
 
 
-def _home(thing: models.Model) -> UUID:
+def home(thing: models.Model) -> UUID:
     """The workspace that a thing belongs to; a workspace belongs to itself."""
     key: UUID = thing.pk if isinstance(thing, Workspace) else thing.workspace_id  # type: ignore[attr-defined]
     return key
@@ -263,7 +273,7 @@ def grant(person: Person, right: str, thing: models.Model, *, by: str) -> None:
     Raises ValueError if the person is no member of the thing's workspace, Permission.DoesNotExist for an unknown right,
     and what GIVING raises.
     """
-    workspace_id = _home(thing)
+    workspace_id = home(thing)
     with rows.within(workspace_id):
         if not Membership.objects.filter(workspace_id=workspace_id, person=person).exists():
             raise ValueError(f"{person.email} is no member of the workspace.")
@@ -276,12 +286,12 @@ def grant(person: Person, right: str, thing: models.Model, *, by: str) -> None:
 def give(person: Person, right: str, thing: models.Model, *, by: str) -> None:
     """Give a member a right that they do not have, whoever would have to approve it; inside an open `rows.within`."""
     assign_perm(right, person, thing)
-    _record_right("right.granted", person, right, thing, _home(thing), by)
+    _record_right("right.granted", person, right, thing, home(thing), by)
 
 
 def revoke(person: Person, right: str, thing: models.Model, *, by: str) -> None:
     """Take a right on one thing away and record it; votes that still need it stop counting at once."""
-    workspace_id = _home(thing)
+    workspace_id = home(thing)
     with rows.within(workspace_id):
         remove_perm(right, person, thing)
         _record_right("right.revoked", person, right, thing, workspace_id, by)
@@ -290,90 +300,3 @@ def revoke(person: Person, right: str, thing: models.Model, *, by: str) -> None:
 def _record_right(kind: str, person: Person, right: str, thing: models.Model, workspace_id: UUID, by: str) -> None:
     body = {"person": person.public_id, "right": right, "thing": thing.public_id}  # type: ignore[attr-defined]
     entries.append(workspace_id, "workspace", kind, body, by=by)
-
-
-# What the ledger must explain
-
-
-@dataclass(frozen=True)
-class _Told:
-    """Who is a member by the ledger and not switched off, and which rights it gave and did not take: person, right,
-    thing."""
-
-    joined: frozenset[str] = frozenset()
-    granted: frozenset[tuple[str, str, str]] = frozenset()
-    off: frozenset[str] = frozenset()
-
-    def after(self, told: Iterable[dict[str, Any]]) -> _Told:
-        joined, granted, off = set(self.joined), set(self.granted), set(self.off)
-        for entry in told:
-            match entry["kind"]:
-                case "person.joined":
-                    joined.add(entry["person"])
-                case "person.left":
-                    joined.discard(entry["person"])
-                case "person.deactivated":
-                    off.add(entry["person"])
-                case "person.reactivated":
-                    off.discard(entry["person"])
-                case "right.granted":
-                    granted.add((entry["person"], entry["right"], entry["thing"]))
-                case "right.revoked":
-                    granted.discard((entry["person"], entry["right"], entry["thing"]))
-        return _Told(frozenset(joined), frozenset(granted), frozenset(off))
-
-
-_RIGHTS = ["person.joined", "person.left", "person.deactivated", "person.reactivated", "right.granted", "right.revoked"]
-_TOLD = followed.Followed(_RIGHTS, _Told(), _Told.after)
-
-
-def unexplained(workspace_id: UUID) -> list[str]:
-    """The memberships and rights in force that no entry of the ledger granted: somebody wrote them past Placet."""
-    told = _Told().after(entries.read(workspace_id, "workspace", only=_RIGHTS))
-    members = Membership.objects.filter(workspace_id=workspace_id).select_related("person")
-    found = [
-        f"No entry made {member.person.email} a member."
-        for member in members
-        if member.person.public_id not in told.joined
-    ]
-    found += [
-        f"No entry switched {member.person.email} on again."
-        for member in members
-        if member.person.is_active and member.person.public_id in told.off
-    ]
-    return found + [
-        f"No entry gave {email} the right to {right} {thing}."
-        for email, person, right, thing in _rights_in_force(workspace_id)
-        if (person, right, thing) not in told.granted
-    ]
-
-
-def unexplained_among(workspace_id: UUID, able: Able) -> set[UUID]:
-    """Those of these people who are members, or may take one of these seats, by no entry of the ledger. Raises
-    ledger.about.Broken where the ledger proves nothing."""
-    told = _TOLD.of(workspace_id)
-    return {key for key, seats in able.items() if not _explained(told, rows.public_id(Person.PREFIX, key), seats)}
-
-
-def explained(person: Person, right: str, thing: Any) -> bool:
-    """Whether the ledger says that this person is a member and not switched off, and was given this right on exactly
-    this thing. Raises ledger.about.Broken."""
-    told = _TOLD.of(_home(thing))
-    held = (person.public_id, right, thing.public_id) in told.granted
-    return held and person.public_id in told.joined - told.off
-
-
-def _explained(told: _Told, person: str, seats: dict[str, str]) -> bool:
-    rights = {(person, "operate" if is_operators(thing) else "decide", thing) for thing in seats.values()}
-    return person in told.joined - told.off and rights <= told.granted
-
-
-def _rights_in_force(workspace_id: UUID) -> list[tuple[str, str, str, str]]:
-    """E-mail, person, right and thing of every object right on a thing of the workspace."""
-    held = UserObjectPermission.objects.select_related("user", "permission", "content_type").order_by("pk")
-    found = []
-    for row in held.filter(user__memberships__workspace_id=workspace_id):
-        thing = row.content_object
-        if thing is not None and _home(thing) == workspace_id:
-            found.append((row.user.email, row.user.public_id, row.permission.codename, thing.public_id))
-    return found

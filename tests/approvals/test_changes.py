@@ -10,7 +10,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from approvals import cast as casting
-from approvals import changes, evidence, gate, invitations, people, policies, rows
+from approvals import changes, evidence, gate, invitations, people, policies, rows, vouched
 from approvals.approvals import Approval
 from approvals.decisions import Decided, Decision, Refused
 from approvals.ledger import canonical, entries
@@ -119,7 +119,7 @@ def test_nobody_decides_for_a_team_before_people_approved_it(guarded: Cast) -> N
     assert guarded.riley not in people.deciders(guarded.finance)
     say(approval, guarded.dana, "approve")
     assert guarded.riley in people.deciders(guarded.finance) and outcome(approval)[1] == "executed"
-    assert people.unexplained(guarded.northwind.pk) == []
+    assert vouched.unexplained(guarded.northwind.pk) == []
 
 
 def test_a_right_is_taken_away_at_once(guarded: Cast) -> None:

@@ -6,7 +6,7 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
-from approvals import clearance, departures, people, resets, rows, signin
+from approvals import clearance, departures, people, resets, rows, signin, vouched
 from approvals.clearance import Cleared, NotCleared
 from approvals.decisions import standing
 from approvals.ledger import entries
@@ -62,7 +62,7 @@ def test_who_was_switched_on_again_past_placet_is_named_and_counts_nowhere(cast:
     approval = ask(cast, refund())
     departures.deactivate(cast.dana, by="system")
     Person.objects.filter(pk=cast.dana.pk).update(is_active=True)
-    assert people.unexplained(cast.northwind.pk) == [f"No entry switched {cast.dana.email} on again."]
+    assert vouched.unexplained(cast.northwind.pk) == [f"No entry switched {cast.dana.email} on again."]
     say(approval, cast.dana, "approve")
     digest = approval.revisions.get(number=1).digest
     assert isinstance(clearance.clearance(cast.northwind.pk, approval.subject, digest), NotCleared)
@@ -73,7 +73,7 @@ def test_leaving_a_workspace_takes_its_rights_and_coming_back_gives_none(cast: C
     people.leave(cast.dana, cast.northwind, by="system")
     people.join(cast.dana, cast.northwind, by="system")
     assert cast.dana not in people.deciders(cast.finance)
-    assert not people.unexplained(cast.northwind.pk)
+    assert not vouched.unexplained(cast.northwind.pk)
 
 
 def test_leaving_one_workspace_leaves_the_other(cast: Cast) -> None:

@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test import Client
 
-from approvals import departures, invitations, people, rows, tokens
+from approvals import departures, invitations, people, rows, tokens, vouched
 from approvals.invitations import Invitation
 from approvals.ledger import entries, keys, verify
 from approvals.people import Membership, Person
@@ -46,7 +46,7 @@ def test_an_invitation_lets_somebody_in_with_what_was_promised(cast: Cast) -> No
     nora = Person.objects.get(email=NEW)
     assert nora.name == "Nora Berg" and nora in people.deciders(cast.finance)
     assert told(cast, "invitation.made", "invitation.accepted") == ["invitation.made", "invitation.accepted"]
-    assert not people.unexplained(cast.northwind.pk)
+    assert not vouched.unexplained(cast.northwind.pk)
 
 
 def test_looking_at_the_link_changes_nothing(cast: Cast) -> None:

@@ -6,7 +6,7 @@ import pytest
 from guardian.models import UserObjectPermission
 from guardian.shortcuts import assign_perm
 
-from approvals import people, workspaces
+from approvals import people, vouched, workspaces
 from approvals.ledger import entries
 from approvals.people import Membership, Person, Team
 from tests.cast import Cast
@@ -69,14 +69,14 @@ def test_granting_and_taking_away_are_in_the_ledger(cast: Cast) -> None:
 
 
 def test_every_right_in_force_is_explained_by_the_ledger(cast: Cast) -> None:
-    assert people.unexplained(cast.northwind.pk) == []
+    assert vouched.unexplained(cast.northwind.pk) == []
 
 
 def test_a_right_written_past_placet_is_found(cast: Cast) -> None:
     """T38: who writes himself into a team shows."""
     Membership.objects.create(workspace=cast.northwind, person=cast.oskar)
     assign_perm("decide", cast.oskar, cast.finance)
-    told = people.unexplained(cast.northwind.pk)
+    told = vouched.unexplained(cast.northwind.pk)
     assert told == [
         "No entry made oskar@halden.example a member.",
         f"No entry gave oskar@halden.example the right to decide {cast.finance.public_id}.",

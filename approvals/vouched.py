@@ -1,0 +1,85 @@
+"""Vouched: the memberships and rights that entries of the ledger gave, and those in force that none did."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from approvals import rows
+from approvals.ledger import entries, followed
+from approvals.people import Able, Membership, Person, home, is_operators, rights_in_force
+
+
+@dataclass(frozen=True)
+class _Told:
+    """Who is a member by the ledger and not switched off, and which rights it gave and did not take: person, right,
+    thing."""
+
+    joined: frozenset[str] = frozenset()
+    granted: frozenset[tuple[str, str, str]] = frozenset()
+    off: frozenset[str] = frozenset()
+
+    def after(self, told: Iterable[dict[str, Any]]) -> _Told:
+        joined, granted, off = set(self.joined), set(self.granted), set(self.off)
+        for entry in told:
+            match entry["kind"]:
+                case "person.joined":
+                    joined.add(entry["person"])
+                case "person.left":
+                    joined.discard(entry["person"])
+                case "person.deactivated":
+                    off.add(entry["person"])
+                case "person.reactivated":
+                    off.discard(entry["person"])
+                case "right.granted":
+                    granted.add((entry["person"], entry["right"], entry["thing"]))
+                case "right.revoked":
+                    granted.discard((entry["person"], entry["right"], entry["thing"]))
+        return _Told(frozenset(joined), frozenset(granted), frozenset(off))
+
+
+_RIGHTS = ["person.joined", "person.left", "person.deactivated", "person.reactivated", "right.granted", "right.revoked"]
+_TOLD = followed.Followed(_RIGHTS, _Told(), _Told.after)
+
+
+def unexplained(workspace_id: UUID) -> list[str]:
+    """The memberships and rights in force that no entry of the ledger granted: somebody wrote them past Placet."""
+    told = _Told().after(entries.read(workspace_id, "workspace", only=_RIGHTS))
+    members = Membership.objects.filter(workspace_id=workspace_id).select_related("person")
+    found = [
+        f"No entry made {member.person.email} a member."
+        for member in members
+        if member.person.public_id not in told.joined
+    ]
+    found += [
+        f"No entry switched {member.person.email} on again."
+        for member in members
+        if member.person.is_active and member.person.public_id in told.off
+    ]
+    return found + [
+        f"No entry gave {email} the right to {right} {thing}."
+        for email, person, right, thing in rights_in_force(workspace_id)
+        if (person, right, thing) not in told.granted
+    ]
+
+
+def unexplained_among(workspace_id: UUID, able: Able) -> set[UUID]:
+    """Those of these people who are members, or may take one of these seats, by no entry of the ledger. Raises
+    ledger.about.Broken where the ledger proves nothing."""
+    told = _TOLD.of(workspace_id)
+    return {key for key, seats in able.items() if not _explained(told, rows.public_id(Person.PREFIX, key), seats)}
+
+
+def explained(person: Person, right: str, thing: Any) -> bool:
+    """Whether the ledger says that this person is a member and not switched off, and was given this right on exactly
+    this thing. Raises ledger.about.Broken."""
+    told = _TOLD.of(home(thing))
+    held = (person.public_id, right, thing.public_id) in told.granted
+    return held and person.public_id in told.joined - told.off
+
+
+def _explained(told: _Told, person: str, seats: dict[str, str]) -> bool:
+    rights = {(person, "operate" if is_operators(thing) else "decide", thing) for thing in seats.values()}
+    return person in told.joined - told.off and rights <= told.granted
