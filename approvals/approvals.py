@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from datetime import timedelta
-from typing import Any, ClassVar, Final
+from collections.abc import Mapping
+from typing import Any, ClassVar
 from uuid import UUID
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
-from approvals import bars, escalation, expiry, policies, repeats, resolutions, rows
+from approvals import bars, expiry, resolutions, rows
 from approvals.ledger import canonical, entries, keys, sealing
 from approvals.people import Person
 from approvals.resolutions import Resolution as Resolution
@@ -193,6 +191,11 @@ def resolution(workspace_id: UUID, subject: str) -> Resolution | None:
     return None if found is None or found.status == Approval.Status.PENDING else resolutions.again(found)
 
 
+def seal_context(approval: Approval, context: Mapping[str, Any]) -> bytes:
+    """What the agent said beside the call, as the row keeps it."""
+    return sealing.seal(approval.workspace_id, canonical.encode(context), place=_context_place(approval.pk))
+
+
 def _context_place(key: UUID) -> str:
     return f"approvals_approval.context:{key.hex}"
 
@@ -200,93 +203,15 @@ def _context_place(key: UUID) -> str:
 # Verbs
 
 
-@dataclass(frozen=True)
-class Question:
-    """What `open_approval` needs: the call as it was judged."""
-
-    subject: str
-    chain: str
-    agent: str
-    requester_id: UUID | None
-    tool: str
-    tool_title: str
-    definition_digest: str
-    schema: dict[str, Any]
-    summary: str
-    effect: str
-    risk: str
-    args: bytes
-    context: dict[str, Any]
-    opinion: policies.Opinion
-    kind: str = "call"
-    response_schema: dict[str, Any] = field(default_factory=dict)
-    asked_again: UUID | None = None
-    rehearsal: bool = False
-    target: Mapping[str, Any] | None = None
-
-
-def open_approval(question: Question, *, checkpoint_mac: str, by: str) -> Approval:
-    """Ask people: the approval, its first revision and ruling, and the ledger entry, inside an open `rows.within`."""
-    rule = question.opinion.rule
-    assert rule is not None, "only a rule asks people"
-    copied = (
-        "subject",
-        "chain",
-        "agent",
-        "requester_id",
-        "tool",
-        "tool_title",
-        "definition_digest",
-        "schema",
-        "summary",
-        "effect",
-        "risk",
-        "kind",
-        "response_schema",
-        "rehearsal",
-    )
-    approval = Approval(
-        workspace_id=rows.in_scope(),
-        **{name: getattr(question, name) for name in copied},
-        policy_version=question.opinion.policy_version,
-        asked_again_id=question.asked_again,
-        expires_at=rows.now() + timedelta(seconds=escalation.lasts(rule)),
-        **_bar_columns(rule),
-    )
-    approval.context = sealing.seal(
-        approval.workspace_id, canonical.encode(question.context), place=_context_place(approval.pk)
-    )
-    approval.refused_before = repeats.refused_before(approval, canonical.sha256_hex(question.args))
-    approval.mac = sign(approval)
-    approval.save(force_insert=True)
-    version = approval.policy_version
-    first = add_revision(
-        approval, question.args, rule, number=1, editor=None, policy_version=version, target=question.target
-    )
-    kind = {} if approval.kind == Approval.Kind.CALL else {"approval_kind": str(approval.kind)}
-    body = kind | {"digest": first.digest, "rule": rule["id"], "checkpoint_mac": checkpoint_mac}
-    body |= {"asked_again": rows.public_id("apr", question.asked_again)} if question.asked_again else {}
-    body |= {name: said for name in ("rehearsal", "refused_before") if (said := getattr(approval, name))}
-    body |= {"revises": revised} if (revised := question.context.get("revises")) else {}
-    record(approval, "approval.opened", body, by=by)
-    for plan in OPENED:
-        plan(approval, rule)
-    rows.publish(approval.workspace_id, approval.public_id)
-    return approval
-
-
-OPENED: Final[list[Callable[[Approval, dict[str, Any]], None]]] = []
-"""What else is written when an approval opens, in its transaction: functions of it and of its rule."""
-
-
-def _bar_columns(rule: Mapping[str, Any]) -> dict[str, Any]:
+def bar_columns(rule: Mapping[str, Any]) -> dict[str, Any]:
+    """What the columns of an approval say of the rule that it stands under."""
     needed = bars.seats(rule)
     return {"rule": rule, "rule_id": rule["id"], "required": len(needed), "teams": sorted(set(needed))}
 
 
 def raise_bar(approval: Approval, rule: dict[str, Any], *, revision: int, policy_version: int) -> None:
     """Make a new revision, under its rule, the one that people vote on."""
-    columns = _bar_columns(rule) | {"revision": revision, "policy_version": policy_version}
+    columns = bar_columns(rule) | {"revision": revision, "policy_version": policy_version}
     Approval.objects.filter(pk=approval.pk).update(**columns)
     for name, value in columns.items():
         setattr(approval, name, value)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 from uuid import UUID
 
-from approvals import approvals, floods, policies, revisions, schemas
+from approvals import floods, policies, questions, revisions, schemas
 from approvals.ledger import canonical
 from approvals.people import Team
 
@@ -78,7 +78,7 @@ def ask(asked: Asked, *, checkpoint_mac: str = "", by: str = "system") -> Held:
     if problem:
         return Held("deny", "", canonical.sha256_hex(asked.value), None, None, problem)
     question = _question(asked, _opinion(asked))
-    approval = approvals.open_approval(question, checkpoint_mac=checkpoint_mac, by=by)
+    approval = questions.open_approval(question, checkpoint_mac=checkpoint_mac, by=by)
     first = revisions.current_revision(approval)
     verdict = "require_approval"
     return Held(verdict, first.ruling.public_id, first.args_digest, None, approval.public_id, first.ruling.reason)
@@ -115,8 +115,8 @@ def definition_digest(kind: str, schema: dict[str, Any], response_schema: dict[s
     return canonical.sha256_hex(canonical.encode(body))
 
 
-def _question(asked: Asked, opinion: policies.Opinion) -> approvals.Question:
-    return approvals.Question(
+def _question(asked: Asked, opinion: policies.Opinion) -> questions.Question:
+    return questions.Question(
         subject=asked.subject,
         chain=asked.chain,
         agent=asked.agent,

@@ -16,7 +16,18 @@ from django.conf import settings
 from django.db.models import Model
 from django.utils.module_loading import import_string
 
-from approvals import approvals, asked, bars, people, policies, policy_diff, policy_versions, resolutions, rows
+from approvals import (
+    approvals,
+    asked,
+    bars,
+    people,
+    policies,
+    policy_diff,
+    policy_versions,
+    questions,
+    resolutions,
+    rows,
+)
 from approvals.approvals import Approval, context_of
 from approvals.clearance import Cleared, NotCleared, clearance
 from approvals.ledger import canonical
@@ -139,7 +150,7 @@ def _open(change: Change, opinion: Opinion, by: Person, reason: str) -> Approval
     assert opinion.rule is not None, "only a rule asks people"
     own = {"allowed_decisions": ["approve", "reject"], "editable": [], "editor_may_approve": False, "options": []}
     rule = opinion.rule | own
-    question = approvals.Question(
+    question = questions.Question(
         subject=change.subject,
         chain=CHAIN,
         agent="",
@@ -156,7 +167,7 @@ def _open(change: Change, opinion: Opinion, by: Person, reason: str) -> Approval
         opinion=Opinion("require_approval", rule["reason"], opinion.policy_version, rule),
         kind="change",
     )
-    return approvals.open_approval(question, checkpoint_mac="", by=by.public_id)
+    return questions.open_approval(question, checkpoint_mac="", by=by.public_id)
 
 
 def withdraw(workspace: Workspace, approval: Approval, *, by: Person | None) -> Refused | None:

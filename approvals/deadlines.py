@@ -13,7 +13,7 @@ from uuid import UUID
 
 from django.db import DatabaseError, models
 
-from approvals import approvals, deputies, escalation, expiry, halts, revisions, rows, votes
+from approvals import approvals, deputies, escalation, expiry, halts, questions, revisions, rows, votes
 from approvals.approvals import Approval
 from approvals.people import Person
 from approvals.rulings import UNPROVEN
@@ -77,7 +77,7 @@ def plan(approval: Approval, rule: dict[str, Any]) -> None:
     DueStep.objects.bulk_create(steps)
 
 
-approvals.OPENED.append(plan)
+questions.OPENED.append(plan)
 
 
 def do_due(limit: int = 100) -> int:

@@ -20,6 +20,7 @@ from approvals import (
     masking,
     people,
     policies,
+    questions,
     requested,
     revisions,
     rows,
@@ -231,7 +232,7 @@ def hold(judgement: Judgement, *, checkpoint_mac: str = "", by: str = "system") 
 
 def _ask(judgement: Judgement, checkpoint_mac: str, by: str) -> Held:
     proposal, tool = judgement.proposal, judgement.proposal.tool
-    question = approvals.Question(
+    question = questions.Question(
         subject=proposal.subject,
         chain=proposal.chain,
         agent=proposal.agent,
@@ -251,7 +252,7 @@ def _ask(judgement: Judgement, checkpoint_mac: str, by: str) -> Held:
         rehearsal=proposal.rehearsal,
         target=proposal.pinned.said if proposal.pinned else None,
     )
-    approval = approvals.open_approval(question, checkpoint_mac=checkpoint_mac, by=by)
+    approval = questions.open_approval(question, checkpoint_mac=checkpoint_mac, by=by)
     first = revisions.current_revision(approval)
     return Held(
         judgement.verdict, first.ruling.public_id, first.args_digest, None, approval.public_id, judgement.reason

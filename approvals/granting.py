@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any, Final
 from uuid import UUID
 
-from approvals import approvals, asked, bars, policies, policy_documents, policy_words, revisions, rows
+from approvals import asked, bars, policies, policy_documents, policy_words, questions, revisions, rows
 from approvals.approvals import Approval
 from approvals.grants import SCHEMA, Grant, Terms, instant
 from approvals.ledger import canonical, entries
@@ -120,7 +120,7 @@ def _open(seen: Approval, terms: Terms, opinion: policies.Opinion, by: Person) -
     rule.pop("remind_after", None)
     rule["deadline"] = min(rule["deadline"], rule["standing"]["for"])
     key, encoded = rows.uuid7(), terms.encoded()
-    question = approvals.Question(
+    question = questions.Question(
         subject=rows.public_id(Grant.PREFIX, key),
         chain=OF_THE_WORKSPACE,
         agent=seen.agent,
@@ -137,7 +137,7 @@ def _open(seen: Approval, terms: Terms, opinion: policies.Opinion, by: Person) -
         opinion=policies.Opinion(opinion.verdict, opinion.reason, opinion.policy_version, rule),
         kind=Approval.Kind.GRANT.value,
     )
-    approval = approvals.open_approval(question, checkpoint_mac="", by=by.public_id)
+    approval = questions.open_approval(question, checkpoint_mac="", by=by.public_id)
     _index(key, approval, terms, by)
     return approval
 
