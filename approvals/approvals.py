@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 from uuid import UUID
 
@@ -191,6 +191,12 @@ def resolution(workspace_id: UUID, subject: str) -> Resolution | None:
     return None if found is None or found.status == Approval.Status.PENDING else resolutions.again(found)
 
 
+def open_among(workspace_id: UUID, subjects: Iterable[str]) -> set[str]:
+    """Those of the subjects about which people are still asked. For the sweep's repair."""
+    asked = Approval.objects.filter(workspace_id=workspace_id, subject__in=list(subjects), status="pending")
+    return set(asked.values_list("subject", flat=True))
+
+
 def seal_context(approval: Approval, context: Mapping[str, Any]) -> bytes:
     """What the agent said beside the call, as the row keeps it."""
     return sealing.seal(approval.workspace_id, canonical.encode(context), place=_context_place(approval.pk))
@@ -272,28 +278,14 @@ def cancel_open(
     return sum(settle(approval, Approval.Status.CANCELLED, by=by, person=person, message=reason) for approval in locked)
 
 
-def report(workspace_id: UUID, chain: str, subject: str, outcome: str, *, note: str, checkpoint_mac: str) -> None:
-    """Write what became of a call beside the approval that let it run, if one did, and into the ledger of its run.
-
-    Raises ValueError for a word that is no outcome.
-    """
-    if outcome not in {Approval.Outcome.EXECUTED, Approval.Outcome.FAILED, Approval.Outcome.UNKNOWN}:
-        raise ValueError(f"{outcome} is no outcome of a call.")
-    body = {"subject": subject, "outcome": outcome, "checkpoint_mac": checkpoint_mac}
-    body["note_digest"] = canonical.sha256_hex(note.encode())
-    found = (
-        Approval.objects.filter(workspace_id=workspace_id, subject=subject, status="approved")
-        .order_by("-created_at")
-        .first()
-    )
-    if found is not None:
-        open_outcomes = [Approval.Outcome.NONE, Approval.Outcome.UNKNOWN]
-        columns = {"outcome": outcome, "outcome_note": note, "outcome_at": rows.Now()}
-        if not Approval.objects.filter(pk=found.pk, outcome__in=open_outcomes).update(**columns):
-            return
-        body["approval"] = found.public_id
-        rows.publish(workspace_id, found.public_id)
-    entries.append(workspace_id, chain, "outcome.reported", body, by="system")
+def withdraw(
+    workspace_id: UUID, chain: str, *, by: str, person_id: UUID | None = None, reason: str, subject: str = ""
+) -> int:
+    """Cancel all that a chain still asks, or only what it asks about one subject. Before its run is touched: the lock
+    order is approval, then run."""
+    person = Person.objects.filter(pk=person_id).first() if person_id else None
+    with rows.within(workspace_id):
+        return cancel_open(workspace_id, chain, by=by, person=person, reason=reason, subject=subject)
 
 
 def record(approval: Approval, kind: str, body: dict[str, Any], *, by: str) -> None:

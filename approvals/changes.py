@@ -20,6 +20,7 @@ from approvals import (
     approvals,
     asked,
     bars,
+    outcomes,
     people,
     policies,
     policy_diff,
@@ -193,9 +194,9 @@ def resolved(resolution: resolutions.Resolution) -> bool:
         try:
             _apply(resolution)
         except Unfit as fault:
-            approvals.report(*matter, "failed", note=f"Nothing changed. {fault}", checkpoint_mac="")
+            outcomes.report(*matter, "failed", note=f"Nothing changed. {fault}", checkpoint_mac="")
         else:
-            approvals.report(*matter, "executed", note="", checkpoint_mac="")
+            outcomes.report(*matter, "executed", note="", checkpoint_mac="")
     return True
 
 

@@ -17,6 +17,9 @@ from approvals.policies import Policy
 from approvals.rulings import UNPROVEN, Ruling
 from approvals.schemas import Fault
 
+Masked = Mapping[str, tuple[str, ...]]
+"""For each tool the pointers that policy masks in its arguments."""
+NOTHING_MASKED: Masked = {}
 EVERYTHING: Final = ("",)
 """What is masked where nobody can tell what is: the policy's row is not as it was saved."""
 
@@ -42,7 +45,7 @@ def now(workspace_id: UUID, tool: str) -> tuple[str, ...]:
     return _places(_said(workspace_id, set()), tool, set())
 
 
-def in_chain(workspace_id: UUID, chain: str) -> Mapping[str, tuple[str, ...]]:
+def in_chain(workspace_id: UUID, chain: str) -> Masked:
     """For each tool of a run's calls the pointers that are masked: by any policy that ruled there, or by today's."""
     ruled = set(
         Ruling.objects.filter(workspace_id=workspace_id, chain=chain).values_list("tool", "policy_version").distinct()

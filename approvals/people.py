@@ -200,9 +200,14 @@ def team_names(workspace_id: UUID, slugs: Iterable[str]) -> dict[str, str]:
     return dict(found.values_list("slug", "name"))
 
 
-def names(keys: set[UUID]) -> dict[UUID, str]:
+def named(email: str) -> Person | None:
+    """The active person with this address, for commands that an operator runs."""
+    return Person.objects.filter(email=email.lower(), is_active=True).first()
+
+
+def names(keys: Iterable[UUID]) -> dict[UUID, str]:
     """The names of these people, in one query."""
-    return dict(Person.objects.filter(pk__in=keys).values_list("pk", "name"))
+    return dict(Person.objects.filter(pk__in=set(keys)).values_list("pk", "name"))
 
 
 def _holders(right: str, thing: models.Model) -> models.QuerySet[Person]:

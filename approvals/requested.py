@@ -19,7 +19,7 @@ from approvals.said import Attempt, Decision, write
 from approvals.votes import Ballot, Refused
 
 if TYPE_CHECKING:
-    from approvals.gate import Proposal
+    from approvals.proposals import Proposal
 
 REQUESTED: Final = "request_changes"
 """What stands in the column ``choice`` of such a response and of the approval that it ended."""

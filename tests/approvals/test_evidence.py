@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from approvals import approvals, evidence, rows
+from approvals import evidence, outcomes, rows
 from approvals.cast import form
 from approvals.decisions import Decision
 from approvals.ledger import canonical, entries, verify
@@ -24,7 +24,7 @@ def settled(cast: Cast, heard: object) -> Cast:
     failed = ask(cast, refund(60_000))
     say(failed, cast.dana, "approve")
     with rows.within(cast.northwind):
-        approvals.report(cast.northwind.pk, failed.chain, failed.subject, "failed", note="No.", checkpoint_mac="")
+        outcomes.report(cast.northwind.pk, failed.chain, failed.subject, "failed", note="No.", checkpoint_mac="")
         form(cast.northwind, "legal", "Legal", by="system")
     assert found(cast) == []
     return cast

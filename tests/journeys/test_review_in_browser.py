@@ -10,7 +10,7 @@ import pytest
 from django.contrib.sessions.models import Session
 from playwright.sync_api import Page, expect
 
-from approvals import approvals, rows
+from approvals import outcomes, rows
 from approvals.approvals import Approval, Resolution
 from tests import cast as casting
 from tests.cast import PASSWORD, Cast, ask, refund, say
@@ -58,7 +58,7 @@ def report(approval: Approval, outcome: str) -> None:
     """What the machine says once it has run the call."""
     with rows.within(approval.workspace_id):
         told = {"note": "", "checkpoint_mac": ""}
-        approvals.report(approval.workspace_id, approval.chain, approval.subject, outcome, **told)
+        outcomes.report(approval.workspace_id, approval.chain, approval.subject, outcome, **told)
 
 
 def test_a_person_signs_in_reads_edits_approves_and_sees_it_run(cast: Cast, opens: Opens) -> None:

@@ -8,7 +8,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from django.template.loader import get_template
 
-from approvals import approvals, rows
+from approvals import outcomes, rows
 from tests.approvals.pages.conftest import at
 from tests.cast import Cast, ask, refund, say
 
@@ -52,7 +52,7 @@ def states(cast: Cast) -> dict[str, str]:
         say(done, cast.dana, "approve", message="Fine.")
         with rows.within(cast.northwind):
             told = {"note": "503", "checkpoint_mac": ""}
-            approvals.report(cast.northwind.pk, done.chain, done.subject, outcome, **told)
+            outcomes.report(cast.northwind.pk, done.chain, done.subject, outcome, **told)
         paths[outcome] = at(done)
     rejected = ask(cast, refund())
     say(rejected, cast.dana, "reject", message="No.")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from approvals import approvals, people, rows
+from approvals import outcomes, people, rows
 from approvals.approvals import Approval
 from tests.approvals.pages.conftest import Reads, at, tamper
 from tests.cast import Cast, ask, refund, say
@@ -124,7 +124,7 @@ def test_after_the_verdict_the_page_shows_the_outcome(
     if outcome:
         with rows.within(cast.northwind):
             facts = {"note": "It answered 503.", "checkpoint_mac": ""}
-            approvals.report(cast.northwind.pk, approval.chain, approval.subject, outcome, **facts)
+            outcomes.report(cast.northwind.pk, approval.chain, approval.subject, outcome, **facts)
     html = html_of(reads, cast.priya, approval)
     assert chip in html and history in html and 'name="verdict"' not in html and "Approved by Dana" in html
     assert ("happen?" in html) == (outcome == "unknown")
