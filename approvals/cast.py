@@ -99,14 +99,17 @@ def load(cast: Mapping[str, Any], *, passwords: Mapping[str, str], set_passwords
 
 
 def enrol(email: str, name: str, password: str | None, set_password: bool) -> Person:
-    """The person with this address, new if need be; a password is set on a new person, or when told so."""
-    person = Person.objects.filter(email=email).first()
+    """The person with this address, new if need be; a password is set on a new person, or when told so. Raises
+    CastFault where the address stands with somebody whose it is not."""
+    person = Person.objects.at(email)
     if person is None:
         try:
             with transaction.atomic():
                 return Person.objects.create_user(email, password, name=name)
         except IntegrityError:  # another loader was first
-            return Person.objects.get(email=email)
+            person = Person.objects.at(email)
+    if person is None:
+        raise CastFault(f"The address {email} was set past Placet: `ledger verify` names it.")
     if password and set_password and not person.check_password(password):
         person.set_password(password)
         person.save(update_fields=["password"])

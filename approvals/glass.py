@@ -238,7 +238,7 @@ def _tell_everybody(found: GlassReview, approval: Approval, attempt: Attempt) ->
     everybody = Person.objects.filter(memberships__workspace_id=approval.workspace_id, is_active=True)
     told = {"who": attempt.by.name, "tool": approval.tool_title, "agent": approval.agent, "due": found.due_at}
     told |= {"slug": approval.workspace.slug, "approval": approval.public_id}
-    addresses = [person.email for person in everybody.exclude(pk=attempt.by.pk).order_by("email")]
+    addresses = [one.email for one in everybody.exclude(pk=attempt.by.pk).order_by("email") if one.address_holds()]
     letters.tell_all(addresses, f"{attempt.by.name} broke the glass", "glass", told)
 
 

@@ -66,7 +66,7 @@ def candidate(provider: Provider, claims: Claims) -> Person | None:
     verified and may vouch for, who is not known there under another subject."""
     if not claims.address_in(provider.domains):
         return None
-    person = Person.objects.filter(email=claims.email, is_active=True).first()
+    person = Person.objects.at(claims.email, is_active=True)
     if person is None or person.identities.filter(issuer=claims.issuer).exists():
         return None
     return None if Identity.objects.filter(issuer=claims.issuer, subject=claims.subject).exists() else person

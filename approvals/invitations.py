@@ -89,7 +89,7 @@ def open_with(token: str) -> Welcome | None:
         found = Invitation.objects.select_related("invited_by").filter(secret_hash=secret).first()
         if found is None or not _counts(found, workspace):
             return None
-        return Welcome(found, workspace, Person.objects.filter(email=found.email).first())
+        return Welcome(found, workspace, Person.objects.at(found.email))
 
 
 def _counts(one: Invitation, workspace: Workspace) -> bool:
@@ -216,7 +216,7 @@ def withdraw_all(email: str, workspace: Workspace, by: str) -> None:
 
 def accept(welcome: Welcome, person: Person) -> Refused | None:
     """Let a person in who proved to be the one with this address; what was promised is given, once."""
-    if person.email != welcome.invitation.email or not person.is_active:
+    if person.email != welcome.invitation.email or not person.address_holds() or not person.is_active:
         return Refused("not_yours", "This invitation is for somebody else.")
     try:
         with rows.within(welcome.workspace):

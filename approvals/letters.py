@@ -43,6 +43,9 @@ def link(name: str, token: str) -> str:
 def tell_of_change(person: Person, what: str) -> None:
     """Tell somebody, once it is committed, that their sign-in was changed, so that they notice if it was not them."""
     told = {"first_name": person.first_name, "what": what}
+    if not person.address_holds():
+        log.error("%s was not told of a change: the address was not set by Placet", person.pk)
+        return
     rows.after_commit(_apart, person.email, "Your sign-in to Placet was changed", "change", told)
 
 

@@ -1,4 +1,5 @@
-"""Passwords: that a stored hash is the one this person chose, and which of a person's sessions still count."""
+"""Passwords: that a stored hash is the one this person chose, that an address is theirs, and which of a person's
+sessions still count."""
 
 from __future__ import annotations
 
@@ -16,10 +17,13 @@ log = logging.getLogger(__name__)
 
 
 class Proven(AbstractBaseUser):
-    """A person's password, with proof that it was set here for this person: whoever may write into the database can put
-    no hash of their own in its place. ``sign_outs`` counts how often all sessions were ended."""
+    """A person's password and address, with proof that they were set here for this person: whoever may write into the
+    database can put none of their own in their place. An address is never changed, so there is one proof of it.
+    ``sign_outs`` counts how often all sessions were ended."""
 
+    email: Any
     password_mac = models.BinaryField(default=b"")
+    address_mac = models.BinaryField(default=b"")
     sign_outs = models.PositiveIntegerField(default=0)
 
     class Meta:
@@ -49,7 +53,16 @@ class Proven(AbstractBaseUser):
         except keys.UnknownKey:
             return False
 
+    def address_holds(self) -> bool:
+        """Whether the address was written here, for this person: nobody is written to or found by another."""
+        try:
+            return keys.holds("address", address_bytes(self), self.address_mac)
+        except keys.UnknownKey:
+            return False
+
     def save(self, *args: Any, **how: Any) -> None:
+        if self._state.adding:
+            self.address_mac = keys.sign("address", address_bytes(self))
         if how.get("update_fields") is not None and "password" in how["update_fields"]:
             how["update_fields"] = {*how["update_fields"], "password_mac"}
         super().save(*args, **how)
@@ -71,3 +84,8 @@ class Proven(AbstractBaseUser):
 def password_bytes(person: Any) -> bytes:
     """What the proof of a password is over: whose it is, and the hash."""
     return f"{person.pk.hex}:{person.password}".encode()
+
+
+def address_bytes(person: Any) -> bytes:
+    """What the proof of an address is over: whose it is, and the address."""
+    return f"{person.pk.hex}:{person.email}".encode()

@@ -39,13 +39,14 @@ class Reset(models.Model):
             right = keys.holds("reset", _signed(self), self.mac)
         except keys.UnknownKey:
             return False
-        return right and self.person.is_active and self.expires_at > rows.now()
+        return right and self.person.address_holds() and self.person.is_active and self.expires_at > rows.now()
 
 
 def _signed(one: Reset) -> bytes:
-    # With the password and the end of all sessions in it, a link ends with what it was made for.
+    # With the password and the end of all sessions in it, a link ends with what it was made for; with the address, it
+    # counts for nobody else than whom it was sent to.
     told = {"id": one.pk.hex, "person": one.person_id.hex, "secret": one.secret_hash}
-    told |= {"expires": one.expires_at.isoformat(), "password": one.person.password}
+    told |= {"expires": one.expires_at.isoformat(), "password": one.person.password, "address": one.person.email}
     return canonical.encode(told | {"sign_outs": one.person.sign_outs})
 
 
@@ -72,7 +73,7 @@ def ask(email: str) -> Thread:
 
 def _ask(email: str) -> None:
     try:
-        person = Person.objects.filter(email=email, is_active=True).first()
+        person = Person.objects.at(email, is_active=True)
         if person is None:
             return
         token = make(person)

@@ -17,6 +17,7 @@ from django.db import models
 
 Purpose = Literal[
     "absence",
+    "address",
     "anchor",
     "approval",
     "attempt",

@@ -146,4 +146,4 @@ def _tried(request: HttpRequest) -> Person | None:
     stage = get_pending_stage(request)
     if stage is not None and stage.login.user is not None:
         return Person.objects.filter(pk=stage.login.user.pk).first()
-    return Person.objects.filter(email=request.POST.get("login", "").strip().lower(), is_active=True).first()
+    return Person.objects.at(request.POST.get("login", ""), is_active=True)

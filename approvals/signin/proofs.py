@@ -85,6 +85,8 @@ def unproven(workspace_id: UUID) -> Iterator[str]:
     """A sentence for whatever of its members' sign-ins was written past Placet: passwords, factors, identities."""
     told = _Told().after(entries.read(workspace_id, "workspace", only=_KINDS))
     for person in Person.objects.filter(memberships__workspace_id=workspace_id).order_by("email"):
+        if not person.address_holds():
+            yield f"The address {person.email} was not set by Placet."
         if not person.password_holds():
             yield f"The password of {person.email} was not set by Placet."
         for one in _factors_of(person):

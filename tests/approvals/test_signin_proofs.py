@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from django.contrib.auth.hashers import make_password
 from django.db import connection
 from guardian.shortcuts import assign_perm
 
-from approvals import departures, identities, invitations, people, rows, signin
+from approvals import departures, identities, invitations, people, providers, resets, rows, signin
 from approvals.identities import Identity
 from approvals.invitations import Invitation
 from approvals.people import Person
@@ -20,6 +21,9 @@ from approvals.votes import Refused
 from tests.approvals.test_invitations import NEW, invite, join
 from tests.approvals.test_signin import SECRET, code, is_in, sign_in
 from tests.cast import Cast
+from tests.oidc import Idp
+
+MALLORYS = "mallory@evil.example"
 
 
 def named(cast: Cast) -> list[str]:
@@ -97,6 +101,30 @@ def test_who_was_switched_on_past_placet_does_not_come_in(cast: Cast) -> None:
     departures.deactivate(cast.dana, by="system")
     departures.reactivate(cast.dana, by="system")
     assert is_in(sign_in(cast.dana)[0])
+
+
+def test_an_address_written_past_placet_finds_nobody_and_no_link_sent_there_counts(cast: Cast) -> None:
+    """Mallory points Dana's address at her own mailbox, asks for a new password, and puts it back."""
+    Person.objects.filter(pk=cast.dana.pk).update(email=MALLORYS)
+    assert Person.objects.at(MALLORYS) is None
+    token = resets.make(Person.objects.get(pk=cast.dana.pk))
+    assert not is_in(sign_in(Person.objects.get(pk=cast.dana.pk))[0])
+    assert named(cast) == [f"The address {MALLORYS} was not set by Placet."]
+    for address in (MALLORYS, cast.dana.email):
+        Person.objects.filter(pk=cast.dana.pk).update(email=address)
+        assert resets.open_with(token) is None
+    assert is_in(sign_in(cast.dana)[0])
+
+
+def test_no_identity_and_no_invitation_finds_somebody_by_an_address_written_past_placet(cast: Cast, idp: Idp) -> None:
+    token = invite(cast, MALLORYS)
+    Person.objects.filter(pk=cast.riley.pk).update(email=MALLORYS)
+    claims = Claims(idp.issuer, "sub-mallory", MALLORYS, "", None)
+    assert identities.candidate(replace(providers.every()[0], domains=("evil.example",)), claims) is None
+    welcome = invitations.open_with(token)
+    assert welcome is not None and welcome.known is None
+    answer = invitations.accept(welcome, Person.objects.get(pk=cast.riley.pk))
+    assert isinstance(answer, Refused) and answer.code == "not_yours"
 
 
 @pytest.mark.parametrize("ended", ["withdrawn", "accepted"])

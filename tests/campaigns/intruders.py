@@ -11,8 +11,9 @@ from allauth.mfa.totp.internal import auth as totp
 from django.contrib.auth.hashers import make_password
 from django.test import Client
 
-from approvals import departures, identities, invitations, people, rows, tokens
+from approvals import departures, identities, invitations, people, resets, rows, tokens
 from approvals.ledger import keys
+from approvals.people import Person
 from approvals.providers import Claims
 from approvals.resets import Reset
 from approvals.revisions import current_revision
@@ -104,6 +105,15 @@ def forged_reset(field: Field) -> None:
     made = Reset(person=field.dana, secret_hash=tokens.hashed(token), expires_at=rows.now() + timedelta(minutes=9))
     made.mac = keys.current().to_bytes(2, "big") + secrets.token_bytes(32)
     made.save(force_insert=True)
+    _browser().post("/accounts/reset/", {"token": token, "password": CHOSEN})
+    _come_in(field, _with_password(field, CHOSEN))
+
+
+@kind("an address is changed until a new password was asked for", held=True)
+def changed_address(field: Field) -> None:
+    field.sql("UPDATE approvals_person SET email = 'mallory@evil.example' WHERE id = %(dana)s", **_who(field))
+    token = resets.make(Person.objects.get(pk=field.dana.pk))
+    field.sql("UPDATE approvals_person SET email = %(it)s WHERE id = %(dana)s", it=field.dana.email, **_who(field))
     _browser().post("/accounts/reset/", {"token": token, "password": CHOSEN})
     _come_in(field, _with_password(field, CHOSEN))
 

@@ -85,7 +85,7 @@ class Command(BaseCommand):
 
 
 def _person(email: str) -> Person:
-    person = Person.objects.filter(email=email.lower()).first()
+    person = Person.objects.at(email)
     if person is None:
         raise CommandError(f"There is nobody with the address {email}.")
     return person

@@ -44,7 +44,7 @@ class Command(BaseCommand):
 
 
 def _person(email: str | None) -> Person | None:
-    person = Person.objects.filter(email=email.lower(), is_active=True).first() if email else None
+    person = Person.objects.at(email, is_active=True) if email else None
     if email and person is None:
         raise CommandError(f"There is no active person {email}.")
     return person

@@ -109,7 +109,7 @@ def _taken(answer: Approval | Refused) -> Approval:
 
 
 def _person(email: str | None) -> Person | None:
-    found = Person.objects.filter(email=email.lower(), is_active=True).first() if email else None
+    found = Person.objects.at(email, is_active=True) if email else None
     if email and found is None:
         raise CommandError(f"There is nobody with the address {email}.")
     return found

@@ -56,7 +56,7 @@ def _standing(root: rotation.RootKey) -> str:
 def _public_id(email: str | None) -> str:
     if email is None:
         return "system"
-    person = Person.objects.filter(email=email.lower(), is_active=True).first()
+    person = Person.objects.at(email, is_active=True)
     if person is None:
         raise CommandError(f"There is nobody with the address {email}.")
     return person.public_id

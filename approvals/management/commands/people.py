@@ -171,7 +171,7 @@ def _workspace(slug: str) -> Workspace:
 
 
 def _person(email: str) -> Person:
-    person = Person.objects.filter(email=email.lower()).first()
+    person = Person.objects.at(email)
     if person is None:
         raise CommandError(f"There is nobody with the address {email}.")
     return person

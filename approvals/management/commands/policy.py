@@ -269,7 +269,7 @@ def _workspace(slug: str | None) -> Workspace:
 def _author(email: str | None) -> Person | None:
     if email is None:
         return None
-    person = Person.objects.filter(email=email.lower(), is_active=True).first()
+    person = Person.objects.at(email, is_active=True)
     if person is None:
         raise CommandError(f"There is no active person {email}.")
     return person
