@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from uuid import UUID
 
-from approvals import clearance, requested, revisions, turns, votes
+from approvals import chronicle, clearance, requested, revisions, votes
 from approvals.approvals import Approval
 from approvals.clearance import NotCleared
 from approvals.rulings import UNPROVEN
@@ -34,13 +34,15 @@ def answer(workspace_id: UUID, subject: str) -> Answer | NotCleared:
     if approval is None or approval.status != Approval.Status.ANSWERED:
         return NotCleared("not_answered", "Nobody answered this.")
     try:
-        return _answer(votes.ballot(approval, revisions.current_revision(approval)))
+        told = chronicle.of(approval)
+        vote = votes.ballot(approval, revisions.current_revision(approval))
+        told.check(vote)
+        return _answer(vote)
     except UNPROVEN as fault:
         return NotCleared("tampered", f"What was answered cannot be proved. {fault}".strip())
 
 
 def _answer(vote: votes.Ballot) -> Answer | NotCleared:
-    turns.check(vote.approval, vote.revision)
     for said in reversed(vote.answers):
         agreed = vote.agreeing(said)
         if requested.is_request(said) or vote.filled_by(agreed) == vote.needed:

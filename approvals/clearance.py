@@ -9,6 +9,7 @@ from uuid import UUID
 
 from approvals import (
     bars,
+    chronicle,
     deputies,
     glass,
     grants,
@@ -18,7 +19,6 @@ from approvals import (
     policies,
     revisions,
     rows,
-    turns,
     votes,
     vouched,
 )
@@ -208,7 +208,9 @@ def _unapproved(ruling: Any, args: bytes) -> NotCleared | None:
     revision = getattr(ruling, "revision_ruled", None)
     if revision is None or not _is_approved(ruling, revision):
         return NotCleared("not_approved", "This call is not approved.")
+    told = chronicle.of(revision.approval)
     vote = votes.ballot(revision.approval, revision)
+    told.check(vote)
     return _votes_fall_short(vote) or (_call(vote, ruling, args) if _kind(ruling) == Approval.Kind.CALL else None)
 
 
@@ -227,7 +229,6 @@ def _kind(ruling: Ruling) -> str:
 
 def _votes_fall_short(vote: votes.Ballot) -> NotCleared | None:
     approval, revision = vote.approval, vote.revision
-    turns.check(approval, revision)
     if vote.stops:
         return NotCleared("stopped", f"{vote.stops[0].person.name} stopped it.")
     if vote.filled < vote.needed and not glass.lets_go(vote, vote.rule):

@@ -14,6 +14,7 @@ from approvals import (
     approvals,
     asked,
     bars,
+    chronicle,
     comments,
     edits,
     expiry,
@@ -159,7 +160,7 @@ def _judge(approval: Approval, attempt: Attempt) -> Decided | Refused:
             "A verdict is approve, edit, reject, respond, choose, retract or stop.",
             pointer="/verdict",
         )
-    if refusal := _refusal(vote, attempt):
+    if refusal := _refusal(vote, attempt) or _not_as_told(vote):
         return refusal
     verbs = {"approve": _approve, "reject": _reject, "edit": _edit}
     verbs |= {"respond": answers.respond, "choose": answers.choose, "stop": stops.stop, "retract": turns.retract}
@@ -174,6 +175,15 @@ def _refusal(vote: Ballot, attempt: Attempt) -> Refused | None:
         return _badly_put(vote.revision, attempt) or glass.refusal(vote, attempt)
     refusal = vote.refusal(attempt.by, attempt.verdict) or _badly_put(vote.revision, attempt)
     return refusal or asks_more(vote.rule, attempt, attempt.verdict) or floods.too_fast(vote, attempt)
+
+
+def _not_as_told(vote: Ballot) -> Refused | None:
+    """Asked last, and under the lock: what was read is what the ledger tells."""
+    try:
+        chronicle.of(vote.approval).check(vote)
+    except UNPROVEN as fault:
+        return Refused("tampered", str(fault))
+    return None
 
 
 def _check_kind(vote: Ballot) -> None:

@@ -1,8 +1,6 @@
-"""Turns: taking back one's own vote, and what of everybody's turns the ledger knows.
+"""Turns: a person may speak more than once of a revision, and take their own vote back; their last turn counts.
 
-A person's last turn on a revision is the one that counts. So a row that is gone could bring an older one back to life:
-before anything takes effect, the rows are held against the entries of the chain, which name every turn.
-"""
+A row that is gone or spoilt would bring an older one back to life: `chronicle` holds the rows against the ledger."""
 
 from __future__ import annotations
 
@@ -13,10 +11,7 @@ from typing import Final
 from approvals import said
 from approvals.answers import Decided
 from approvals.approvals import Approval
-from approvals.ledger import about
 from approvals.people import Person
-from approvals.revisions import Revision
-from approvals.rulings import Forged
 from approvals.said import Attempt, Decision
 from approvals.votes import Ballot
 
@@ -34,15 +29,6 @@ def counting(decisions: Iterable[Decision]) -> list[Decision]:
     """Of one revision's decisions, in the order of their turns, each person's last; a stop is no vote."""
     last = {one.person_id: one for one in decisions if one.verdict != Decision.Verdict.STOP}
     return list(last.values())
-
-
-def check(approval: Approval, revision: Revision) -> None:
-    """That every turn the ledger tells of a revision is still here. Raises Forged, about.Broken or UnknownKey."""
-    here = {(one.person.public_id, one.turn): one.verdict for one in said.on_revision(approval, revision)}
-    for entry in about.about(approval.workspace_id, approval.chain, approval.subject):
-        ours = (entry["kind"], entry.get("approval")) == ("decision.made", approval.public_id)
-        if ours and entry["revision"] == revision.number and here.get((entry["by"], entry["turn"])) != entry["verdict"]:
-            raise Forged(f"Decision {entry['turn']} of {entry['by']} is not as the ledger tells it.")
 
 
 def retract(vote: Ballot, attempt: Attempt) -> Decided:

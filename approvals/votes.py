@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
@@ -44,6 +44,8 @@ class Ballot:
     stops: list[Decision] = field(default_factory=list)
     overrides: list[Decision] = field(default_factory=list)
     """Of those who broke the glass; whether one of them counts, `glass` says."""
+    spoken: Sequence[Decision] = ()
+    """All that was said of this revision, whether or not it counts."""
     turns: Mapping[UUID, int] = field(default_factory=dict)
     """How often each person spoke on this revision, whether or not it counts."""
     level: int = 0
@@ -224,7 +226,7 @@ def ballot(approval: Approval, revision: Revision) -> Ballot:
     turns = Counter[UUID]()
     stops: list[Decision] = []
     overrides: list[Decision] = []
-    for decision in said.on_revision(approval, revision):
+    for decision in (spoken := said.on_revision(approval, revision)):
         turns[decision.person_id] += 1
         if decision.verdict == "stop":
             stops.append(decision)
@@ -237,8 +239,8 @@ def ballot(approval: Approval, revision: Revision) -> Ballot:
     counted = one_each(returns.since(approval.workspace_id, given)) if given else []
     yeses = [vote for vote in counted if vote.verdict == "approve"]
     answers = [vote for vote in counted if vote.verdict in {"respond", "choose"}]
-    at = getattr(revision, "read_at", None)
-    return replace(empty, yeses=yeses, answers=answers, stops=stops, overrides=overrides, turns=turns, at=at)
+    read: dict[str, Any] = {"spoken": spoken, "turns": turns, "at": getattr(revision, "read_at", None)}
+    return replace(empty, yeses=yeses, answers=answers, stops=stops, overrides=overrides, **read)
 
 
 def level_of(approval: Approval, revision: Revision, rule: Mapping[str, Any]) -> int:

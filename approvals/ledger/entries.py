@@ -148,6 +148,13 @@ def append(workspace_id: UUID, chain: str, kind: str, body: Mapping[str, Any], *
     queue.waiting.append((kind, members))
 
 
+def unwritten(workspace_id: UUID, chain: str) -> list[dict[str, Any]]:
+    """The entries that the open transaction will add to a chain when it commits, without their places."""
+    queue = rows.waiting(f"ledger:{chain}")
+    made = queue.waiting if isinstance(queue, _Queue) and queue.workspace_id == workspace_id else []
+    return [{name: canonical.parse(value) for name, value in members.items()} for _, members in made]
+
+
 @dataclass
 class _Queue:
     """The entries that one transaction adds to one chain; called before COMMIT it writes them in two statements."""

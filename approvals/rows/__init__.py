@@ -219,8 +219,9 @@ def before_commit(key: str, hook: Callable[[], None]) -> None:
 
 
 def waiting(key: str) -> Callable[[], None] | None:
-    """The hook that waits under a key in the open `within` block. Raises RuntimeError outside one."""
-    return _open_scope().hooks.get(key)
+    """The hook that waits under a key in the open `within` block; None outside one."""
+    scope = _scope.get()
+    return scope.hooks.get(key) if scope else None
 
 
 def in_scope() -> UUID:

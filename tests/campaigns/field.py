@@ -9,7 +9,7 @@ from typing import Any, Final
 from approvals import people, policies, rows
 from approvals.approvals import Approval
 from approvals.decisions import Decided, Refused, decide
-from approvals.ledger import verify
+from approvals.ledger import canonical, verify
 from approvals.people import Person, Team, Workspace
 from approvals.revisions import current_revision
 from runtime import definitions, loop, runs
@@ -88,7 +88,15 @@ class Field:
         """Take Dana's vote back."""
         self._decide("retract")
 
-    def _decide(self, verdict: str, person: Person | None = None) -> None:
+    def reject(self) -> None:
+        """Dana's no."""
+        self._decide("reject", message="Never.")
+
+    def edit(self, text: str) -> None:
+        """Dana's edit, which is her yes as well."""
+        self._decide("edit", edited=canonical.encode({"text": text}))
+
+    def _decide(self, verdict: str, person: Person | None = None, **said: Any) -> None:
         approval = self.approval()
         revision = current_revision(approval)
         answer: Decided | Refused = decide(
@@ -99,6 +107,7 @@ class Field:
             revision=revision.number,
             digest=revision.digest,
             via="web",
+            **said,
         )
         self.refused = answer.code if isinstance(answer, Refused) else ""
 
