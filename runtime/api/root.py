@@ -29,6 +29,7 @@ api: Final = NinjaAPI(
 )
 errors.install(api)
 api.add_router("", "runtime.api.runs.router")
+api.add_router("", "runtime.api.history.router")
 api.add_router("", "approvals.api.router")
 api.add_router("", "approvals.api_decisions.router")
 api.add_router("", "approvals.api_comments.router")

@@ -5,15 +5,14 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from django.http import HttpRequest
-from ninja import Field, Header, Path, Query, Router, Schema, Status
+from ninja import Field, Header, Query, Router, Schema, Status
 from pydantic import ConfigDict
 
 from approvals import rows
 from approvals.ledger import canonical, entries
 from approvals.ledger.sealing import Erased as SealErased
 from approvals.ledger.sealing import Tampered
-from runtime import budgets, checkpoints, events, runs, state
+from runtime import budgets, checkpoints, runs, state
 from runtime.api import shapes
 from runtime.api.access import Credential
 from runtime.api.errors import Problem
@@ -108,7 +107,7 @@ def start_run(
     if key and not (_same(run, payload, caller, thread) and _same_budget(run, caps, caller)):
         told = "This Idempotency-Key was used with another body."
         raise Problem(409, "key_reused", told, field="Idempotency-Key", rule="same_body")
-    return Status(200 if known else 201, shapes.run_detail(_run(caller, run.public_id)))
+    return Status(200 if known else 201, shapes.run_detail(run_of(caller, run.public_id)))
 
 
 def _start_key(caller: Caller, given: str | None) -> str | None:
@@ -201,79 +200,7 @@ def list_runs(
 )
 def read_run(request: Any, run_id: str) -> Any:
     """A run and its calls: how each ended, what it returned, and the approval that it waits for."""
-    return shapes.run_detail(_run(request.auth, run_id))
-
-
-@router.get(
-    "/runs/{run_id}/checkpoints",
-    response={200: shapes.CheckpointPage, (401, 403, 404, 409, 422): shapes.Error},
-    summary="List a run's checkpoints",
-    operation_id="list_checkpoints",
-)
-def list_checkpoints(
-    request: HttpRequest, run_id: str, after: int = Query(0, ge=0), limit: int = Query(50, ge=1)
-) -> Any:
-    """A run's checkpoints after a number, each with the changes it made to the state."""
-    run = _run(request.auth, run_id)  # type: ignore[attr-defined]
-    most = min(limit, MOST)
-    found = list(Checkpoint.objects.filter(run=run, seq__gt=after).order_by("seq")[: most + 1])
-    try:
-        told = [shapes.checkpoint_out(each) for each in found[:most]]
-    except Unreadable as fault:
-        raise Problem(409, "tampered", str(fault)) from fault
-    return {"checkpoints": told, "next": told[-1]["number"] if len(found) > most else None}
-
-
-@router.get(
-    "/runs/{run_id}/checkpoints/{number}",
-    response={200: shapes.CheckpointDetail, (401, 403, 404, 409, 410, 422): shapes.Error},
-    summary="Read a checkpoint",
-    operation_id="read_checkpoint",
-)
-def read_checkpoint(request: Any, run_id: str, number: int = Path(..., ge=1, le=2**53)) -> Any:
-    """One checkpoint of a run and the state after it: variables, plan, results, usage, and what was still to happen."""
-    run = _run(request.auth, run_id)
-    try:
-        with rows.within(run.workspace_id):
-            return shapes.checkpoint_detail(run, number)
-    except Checkpoint.DoesNotExist:
-        raise Problem(404, "not_found", "There is no such checkpoint.", field="number") from None
-    except Erased as fault:
-        raise Problem(410, "erased", str(fault)) from fault
-    except Unreadable as fault:
-        raise Problem(409, "tampered", str(fault)) from fault
-
-
-@router.get(
-    "/runs/{run_id}/timeline",
-    response={200: shapes.Timeline, (401, 403, 404): shapes.Error},
-    summary="Read a run's timeline",
-    operation_id="run_log",
-)
-def run_log(request: Any, run_id: str) -> Any:
-    """Everything that happened in a run, in order: steps, questions, votes, edits, attempts, outcomes."""
-    return shapes.timeline_out(_run(request.auth, run_id))
-
-
-@router.get(
-    "/runs/{run_id}/events",
-    response={200: shapes.EventPage, (401, 403, 404, 422): shapes.Error},
-    summary="Follow a run's events",
-    operation_id="follow_run",
-)
-def follow_run(
-    request: Any,
-    run_id: str,
-    after: str = Query("", description="The `next` of an earlier page; the beginning if empty."),
-    limit: int = Query(100, ge=1, description=f"About so many, at most {events.MOST}."),
-) -> Any:
-    """What happened in a run behind a cursor, in an order that never changes. An empty page means: nothing new yet."""
-    run = _run(request.auth, run_id)
-    try:
-        page = events.follow(run, after=after, limit=limit)
-    except ValueError as fault:
-        raise Problem(422, "invalid", str(fault), field="after", rule="cursor") from fault
-    return {"events": [each.out() for each in page], "next": page[-1].cursor if page else after or events.BEGINNING}
+    return shapes.run_detail(run_of(request.auth, run_id))
 
 
 @router.post(
@@ -286,11 +213,11 @@ def withdraw_run(request: Any, run_id: str, payload: Withdrawal) -> Any:
     """End a run: what it still asks people is withdrawn, and nothing more is sent. There is no way to withdraw one call
     and go on without it."""
     caller: Caller = request.auth
-    run = _run(caller, run_id)
+    run = run_of(caller, run_id)
     reason = payload.reason.strip() or f"Withdrawn by {caller.name}."
     if not runs.cancel(run, by=caller.public_id, reason=reason) and not _own(caller).get(pk=run.pk).cancel_by:
         raise Problem(409, "ended", f"The run is {run.status} already.", field="run_id", rule="open")
-    return shapes.run_detail(_run(caller, run_id))
+    return shapes.run_detail(run_of(caller, run_id))
 
 
 class Me(Schema):
@@ -315,7 +242,7 @@ def _own(caller: Caller) -> Any:
     return Run.objects.filter(workspace_id=caller.workspace_id, agent=caller.agent).select_related("agent", "thread")
 
 
-def _run(caller: Caller, run_id: str) -> Run:
+def run_of(caller: Caller, run_id: str) -> Run:
     """The agent's run of this id. A foreign, an unknown and a malformed one are answered alike."""
     key = rows.parse_id(Run.PREFIX, run_id)
     found: Run | None = _own(caller).filter(pk=key).first() if key else None
