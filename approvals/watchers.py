@@ -1,25 +1,21 @@
 """Watchers: programs that read a workspace's figures, and nothing else, by a credential of their own.
 
-The secret is shown once and kept as SHA-256 only: it has 256 random bits, so there is nothing to slow down. The row is
-signed with a key that is not in the database; who can write rows still cannot make a watcher.
+Of the secret only its hash is kept (`approvals.ledger.bearers`). The row is signed with a key that is not in the
+database; who can write rows still cannot make a watcher.
 """
 
 from __future__ import annotations
 
-import base64
-import secrets
 from typing import Final
 
 from django.db import models
 from django.http import HttpRequest
 
 from approvals import rows
-from approvals.ledger import canonical, entries, keys
+from approvals.ledger import bearers, canonical, entries, keys
 from approvals.people import Workspace
 
 HEAD: Final = "plw_"
-SHOWN: Final = 8
-"""So many first characters are kept, by which people tell watchers apart."""
 
 
 class Watcher(rows.Row):
@@ -28,7 +24,7 @@ class Watcher(rows.Row):
     PREFIX = "wat"
 
     label = models.CharField(max_length=80, blank=True)
-    shown = models.CharField(max_length=SHOWN)
+    shown = models.CharField(max_length=bearers.SHOWN)
     secret_hash = models.CharField(max_length=64, unique=True)
     revoked_at = models.DateTimeField(null=True)
     mac = models.BinaryField()
@@ -61,16 +57,13 @@ def _signed(watcher: Watcher) -> bytes:
 def watched_by(request: HttpRequest) -> Workspace | None:
     """The workspace whose watcher's secret the request carries as ``Authorization: Bearer plw_…``, which it enters;
     None for any other request."""
-    scheme, _, secret = request.headers.get("Authorization", "").partition(" ")
-    return _watched(secret.strip()) if scheme.lower() == "bearer" else None
-
-
-def _watched(secret: str) -> Workspace | None:
-    if not secret.startswith(HEAD) or len(secret) > 200:
+    secret = bearers.carried(request, HEAD)
+    if secret is None:
         return None
-    for workspace_id in _WORKSPACE_OF(_hash(secret)):
+    secret_hash = bearers.hashed(secret)
+    for workspace_id in _WORKSPACE_OF(secret_hash):
         rows.enter(workspace_id)
-    known = Watcher.objects.select_related("workspace").filter(secret_hash=_hash(secret), revoked_at=None).first()
+    known = Watcher.objects.select_related("workspace").filter(secret_hash=secret_hash, revoked_at=None).first()
     return known.workspace if known and known.holds() else None
 
 
@@ -79,10 +72,6 @@ _WORKSPACE_OF = rows.entrance(
     "text",
     query="SELECT w.workspace_id FROM public.approvals_watcher w WHERE w.secret_hash = $1",
 )
-
-
-def _hash(secret: str) -> str:
-    return canonical.sha256_hex(secret.encode("utf-8", "replace"))
 
 
 def of(workspace: Workspace) -> list[Watcher]:
@@ -95,8 +84,9 @@ def of(workspace: Workspace) -> list[Watcher]:
 
 def create(workspace: Workspace, *, label: str = "", by: str) -> tuple[Watcher, str]:
     """A new watcher, and its secret, which is nowhere else."""
-    secret = HEAD + base64.urlsafe_b64encode(secrets.token_bytes(32)).decode().rstrip("=")
-    watcher = Watcher(workspace=workspace, label=label, shown=secret[:SHOWN], secret_hash=_hash(secret))
+    secret = bearers.drawn(HEAD)
+    known = {"shown": secret[: bearers.SHOWN], "secret_hash": bearers.hashed(secret)}
+    watcher = Watcher(workspace=workspace, label=label, **known)
     watcher.mac = keys.sign("credential", _signed(watcher))
     with rows.within(workspace):
         watcher.save(force_insert=True)
@@ -108,13 +98,10 @@ def revoke(watcher: Watcher, *, by: str) -> bool:
     """End a watcher at once and for good. False if it was ended before."""
     with rows.within(watcher.workspace_id):
         held = Watcher.objects.select_for_update().get(pk=watcher.pk)
-        if held.revoked_at is not None:
-            return False
-        held.revoked_at = rows.now()
-        held.mac = keys.sign("credential", _signed(held))
-        held.save(update_fields=["revoked_at", "mac"])
-        _record("watcher.revoked", held, by)
-    return True
+        ended = bearers.revoked(held, _signed)
+        if ended:
+            _record("watcher.revoked", held, by)
+    return ended
 
 
 def _record(kind: str, watcher: Watcher, by: str) -> None:

@@ -1,16 +1,14 @@
 """Agents' credentials: how a program outside shows that it speaks for an agent. It may start, read and withdraw runs;
 it never decides.
 
-The secret is shown once and kept as SHA-256 only: it has 256 random bits, so there is nothing to slow down. The row is
-signed with a key that is not in the database; who can write rows still cannot make a credential. An old row that is put
-back opens nothing either: what the ledger ended stays ended (`runtime.issued`).
+Of the secret only its hash is kept (`approvals.ledger.bearers`). The row is signed with a key that is not in the
+database; who can write rows still cannot make a credential. An old row that is put back opens nothing either: what the
+ledger ended stays ended (`runtime.issued`).
 """
 
 from __future__ import annotations
 
-import base64
 import logging
-import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -21,7 +19,7 @@ from django.db import models
 from django.http import HttpRequest
 
 from approvals import rows
-from approvals.ledger import canonical, entries, keys
+from approvals.ledger import bearers, canonical, entries, keys
 from approvals.ledger.about import Broken
 from runtime import issued
 from runtime.definitions import Agent
@@ -29,8 +27,6 @@ from runtime.definitions import Agent
 log = logging.getLogger(__name__)
 
 HEAD: Final = "plk_"
-SHOWN: Final = 8
-"""So many first characters are kept, by which people tell credentials apart."""
 
 
 class CannotRotate(Exception):
@@ -47,7 +43,7 @@ class AgentCredential(rows.Row):
     agent = models.ForeignKey(Agent, models.PROTECT, related_name="credentials", db_constraint=False)
     requester = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
     label = models.CharField(max_length=80, blank=True)
-    shown = models.CharField(max_length=SHOWN)
+    shown = models.CharField(max_length=bearers.SHOWN)
     digest = models.CharField(max_length=64, unique=True)
     expires_at = models.DateTimeField(null=True)
     revoked_at = models.DateTimeField(null=True)
@@ -109,18 +105,16 @@ def claimed(request: HttpRequest) -> bool:
 
 def agent_of(request: HttpRequest) -> Caller | None:
     """The agent whose valid credential the request carries as ``Authorization: Bearer plk_…``; None for any other."""
-    scheme, _, secret = request.headers.get("Authorization", "").partition(" ")
-    return _caller(secret.strip()) if scheme.lower() == "bearer" else None
+    secret = bearers.carried(request, HEAD)
+    return None if secret is None else _caller(bearers.hashed(secret))
 
 
-def _caller(secret: str) -> Caller | None:
-    if not secret.startswith(HEAD) or len(secret) > 200:
-        return None
-    for workspace_id in _WORKSPACE_OF(_digest(secret)):
+def _caller(digest: str) -> Caller | None:
+    for workspace_id in _WORKSPACE_OF(digest):
         rows.enter(workspace_id)
     usable = models.Q(expires_at=None) | models.Q(expires_at__gt=rows.Now())
     known = AgentCredential.objects.select_related("agent").annotate(read_at=rows.Now())
-    credential = known.filter(usable, digest=_digest(secret), revoked_at=None).first()
+    credential = known.filter(usable, digest=digest, revoked_at=None).first()
     if credential is None or not _proved(credential, credential.read_at) or not credential.agent.is_active:
         return None
     return Caller(
@@ -161,10 +155,6 @@ _WORKSPACE_OF = rows.entrance(
 )
 
 
-def _digest(secret: str) -> str:
-    return canonical.sha256_hex(secret.encode("utf-8", "replace"))
-
-
 # Verbs
 
 
@@ -186,10 +176,9 @@ def create(
 
 def _issue(agent: Agent, by: str, **fields: Any) -> tuple[AgentCredential, str]:
     """Draw a secret and write its row, in the open transaction."""
-    secret = HEAD + base64.urlsafe_b64encode(secrets.token_bytes(32)).decode().rstrip("=")
-    credential = AgentCredential(
-        workspace_id=agent.workspace_id, agent=agent, shown=secret[:SHOWN], digest=_digest(secret), **fields
-    )
+    secret = bearers.drawn(HEAD)
+    known = {"shown": secret[: bearers.SHOWN], "digest": bearers.hashed(secret)}
+    credential = AgentCredential(workspace_id=agent.workspace_id, agent=agent, **known, **fields)
     credential.mac = keys.sign("credential", _signed(credential))
     credential.save(force_insert=True)
     expires, limit = credential.expires_at, credential.runs_per_minute
@@ -239,13 +228,10 @@ def revoke(credential: AgentCredential, *, by: str) -> bool:
     """End a credential at once and for good. False if it was ended before. Its runs go on: they are the agent's."""
     with rows.within(credential.workspace_id):
         held = AgentCredential.objects.select_for_update().get(pk=credential.pk)
-        if held.revoked_at is not None:
-            return False
-        held.revoked_at = rows.now()
-        held.mac = keys.sign("credential", _signed(held))
-        held.save(update_fields=["revoked_at", "mac"])
-        _record("credential.revoked", held, by)
-    return True
+        ended = bearers.revoked(held, _signed)
+        if ended:
+            _record("credential.revoked", held, by)
+    return ended
 
 
 def _record(kind: str, credential: AgentCredential, by: str, **more: str) -> None:

@@ -10,7 +10,7 @@ from django.db import connection
 from django.test import RequestFactory
 
 from approvals import rows
-from approvals.ledger import entries
+from approvals.ledger import bearers, entries
 from approvals.people import Person
 from runtime import credentials, definitions
 from runtime.credentials import AgentCredential
@@ -82,7 +82,7 @@ def test_a_row_that_somebody_wrote_past_placet_opens_nothing(agent: Agent, chang
     forged = {"agent_id": other.pk} if "agent_id" in change else change
     if "digest" in change:
         secret = "plk_mine"
-        forged = {"digest": credentials._digest(secret)}
+        forged = {"digest": bearers.hashed(secret)}
     AgentCredential.objects.filter(pk=made.pk).update(**forged)
     assert _asks(secret) is None
 
