@@ -8,9 +8,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from approvals import absences, policy_freezes, rows, workspaces
+from approvals import absences, policy_freezes, rows
 from approvals.deputies import Absence
-from approvals.people import Person, Workspace
+from approvals.management import who
+from approvals.people import Workspace
 from approvals.votes import Refused
 
 
@@ -31,13 +32,10 @@ class Command(BaseCommand):
         end.add_argument("absence", metavar="abs_…")
         for one in (add, end):
             one.add_argument("--as", dest="person", metavar="EMAIL", help="who says so; nobody, for an operator")
-        for one in (add, listing, end):
-            one.add_argument("--workspace", required=True, metavar="SLUG")
+        who.add_workspace(add, listing, end, required=True)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        home = workspaces.named(options["workspace"])
-        if home is None:
-            raise CommandError(f"There is no workspace {options['workspace']}.")
+        home = who.workspace(options["workspace"])
         with rows.within(home):
             getattr(self, f"_{options['verb']}")(home, **options)
 
@@ -56,13 +54,13 @@ class Command(BaseCommand):
     ) -> None:
         made = absences.announce(
             home,
-            _person(email),
+            who.anybody(email),
             kind=Absence.Kind.DELEGATION if here else Absence.Kind.OUT_OF_OFFICE,
             starts_at=_moment(start) if start else None,
             ends_at=_moment(until),
-            deputy=_person(deputy) if deputy else None,
+            deputy=who.anybody(deputy) if deputy else None,
             teams=team,
-            by=_person(person) if person else None,
+            by=who.anybody(person) if person else None,
         )
         if isinstance(made, Refused):
             raise CommandError(made.message)
@@ -80,15 +78,8 @@ class Command(BaseCommand):
         found = Absence.objects.filter(workspace=home, pk=key).select_related("person").first() if key else None
         if found is None:
             raise CommandError(f"The workspace {home.slug} has no absence {absence}.")
-        if refused := absences.end(found, home, by=_person(person) if person else None):
+        if refused := absences.end(found, home, by=who.anybody(person) if person else None):
             raise CommandError(refused.message)
-
-
-def _person(email: str) -> Person:
-    person = Person.objects.at(email)
-    if person is None:
-        raise CommandError(f"There is nobody with the address {email}.")
-    return person
 
 
 def _moment(text: str) -> datetime:

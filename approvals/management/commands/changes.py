@@ -6,10 +6,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from approvals import changes, rows, workspaces
+from approvals import changes, rows
 from approvals.approvals import Approval
 from approvals.edits import marks
-from approvals.people import Person
+from approvals.management import who
 from approvals.votes import Refused
 
 
@@ -22,13 +22,10 @@ class Command(BaseCommand):
         back = words.add_parser("withdraw", help="take one back")
         back.add_argument("approval", help="its id")
         back.add_argument("--as", dest="person", metavar="EMAIL", help="who says so; nobody, for an operator")
-        for word in (listed, back):
-            word.add_argument("--workspace", required=True, metavar="SLUG")
+        who.add_workspace(listed, back, required=True)
 
     def handle(self, *_: Any, **options: Any) -> None:
-        workspace = workspaces.named(options["workspace"])
-        if workspace is None:
-            raise CommandError(f"There is no workspace {options['workspace']}.")
+        workspace = who.workspace(options["workspace"])
         with rows.reading(workspace):
             found = changes.waiting(workspace.pk)
             if options["word"] == "list":
@@ -38,16 +35,9 @@ class Command(BaseCommand):
             wanted = next((each for each in found if each.public_id == options["approval"]), None)
             if wanted is None:
                 raise CommandError(f"{workspace.name} has no such change that waits.")
-            refused = changes.withdraw(workspace, wanted, by=_person(options["person"]))
+            refused = changes.withdraw(workspace, wanted, by=who.person(options["person"]))
             if isinstance(refused, Refused):
                 raise CommandError(refused.message)
-
-
-def _person(email: str | None) -> Person | None:
-    person = Person.objects.at(email, is_active=True) if email else None
-    if email and person is None:
-        raise CommandError(f"There is no active person {email}.")
-    return person
 
 
 def _line(approval: Approval) -> str:

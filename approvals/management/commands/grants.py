@@ -8,11 +8,12 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from approvals import bars, granting, grants, people, revisions, rows, workspaces
+from approvals import bars, granting, grants, people, revisions, rows
 from approvals.approvals import Approval
 from approvals.decisions import decide
 from approvals.grants import Grant, Terms
 from approvals.ledger import canonical
+from approvals.management import who
 from approvals.people import Person, Workspace
 from approvals.rulings import UNPROVEN
 from approvals.votes import Refused
@@ -37,13 +38,10 @@ class Command(BaseCommand):
         end.add_argument("grant", help="its id, grt_…")
         for verb in (give, end):
             verb.add_argument("--as", dest="person", metavar="EMAIL", help="who says so")
-        for verb in (give, listing, end):
-            verb.add_argument("--workspace", required=True, metavar="SLUG")
+        who.add_workspace(give, listing, end, required=True)
 
     def handle(self, *_: Any, **options: Any) -> None:
-        workspace = workspaces.named(options["workspace"])
-        if workspace is None:
-            raise CommandError(f"There is no workspace {options['workspace']}.")
+        workspace = who.workspace(options["workspace"])
         with rows.reading(workspace):
             getattr(self, f"_{options['verb']}")(workspace, options)
 
@@ -52,7 +50,7 @@ class Command(BaseCommand):
         seen = Approval.objects.filter(workspace=workspace, pk=key).first() if key else None
         if seen is None:
             raise CommandError("There is no such approval here.")
-        by = _person(options["person"])
+        by = who.person(options["person"])
         if by is None:
             raise CommandError("Say who gives it: --as EMAIL.")
         asked = _taken(granting.ask(workspace.pk, seen, _wish(options), by=by))
@@ -84,7 +82,7 @@ class Command(BaseCommand):
         grant = Grant.objects.filter(workspace=workspace, pk=key).first() if key else None
         if grant is None:
             raise CommandError("There is no such grant here.")
-        by = _person(options["person"])
+        by = who.person(options["person"])
         if by and not _may_end(by, workspace, grant):
             raise CommandError(f"{by.email} may neither decide such calls nor administer {workspace.slug}.")
         ended = grants.end(grant, by=by.public_id if by else "system")
@@ -106,13 +104,6 @@ def _taken(answer: Approval | Refused) -> Approval:
     if isinstance(answer, Refused):
         raise CommandError(answer.message)
     return answer
-
-
-def _person(email: str | None) -> Person | None:
-    found = Person.objects.at(email, is_active=True) if email else None
-    if email and found is None:
-        raise CommandError(f"There is nobody with the address {email}.")
-    return found
 
 
 def _may_end(person: Person, workspace: Workspace, grant: Grant) -> bool:

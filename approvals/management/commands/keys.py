@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from approvals.ledger import anchors, keys, rotation, sealing
-from approvals.people import Person
+from approvals.management import who
 
 
 class Command(BaseCommand):
@@ -54,9 +54,5 @@ def _standing(root: rotation.RootKey) -> str:
 
 
 def _public_id(email: str | None) -> str:
-    if email is None:
-        return "system"
-    person = Person.objects.at(email, is_active=True)
-    if person is None:
-        raise CommandError(f"There is nobody with the address {email}.")
-    return person.public_id
+    person = who.person(email)
+    return person.public_id if person else "system"

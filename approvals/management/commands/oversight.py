@@ -12,9 +12,10 @@ from uuid import UUID
 
 from django.core.management.base import BaseCommand, CommandError
 
-from approvals import oversight, people, rows, workspaces
+from approvals import oversight, people, rows
+from approvals.management import who
 from approvals.oversight import Habit, Report
-from approvals.people import Person, Workspace
+from approvals.people import Person
 
 HEADINGS: Final = {"person": "By person", "tool": "By tool", "channel": "By channel"}
 
@@ -23,14 +24,14 @@ class Command(BaseCommand):
     help = "Tell how people decide: how often, how fast, how often no, and what nobody answered."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--workspace", metavar="SLUG", help="needed where there is more than one")
+        who.add_workspace(parser)
         parser.add_argument("--days", type=int, default=30, help="how far back, from 1 to 365")
         parser.add_argument("--json", action="store_true", help="one JSON object")
 
     def handle(self, *_: Any, **options: Any) -> None:
         if not 1 <= options["days"] <= 365:
             raise CommandError("--days is a whole number from 1 to 365.")
-        workspace = _workspace(options["workspace"])
+        workspace = who.workspace(options["workspace"])
         with rows.reading(workspace):
             found = oversight.report(workspace.pk, timedelta(days=options["days"]))
             if options["json"]:
@@ -74,10 +75,3 @@ def _habit(habit: Habit, named: Callable[[Habit], str]) -> dict[str, Any]:
     told = asdict(habit) | {"name": named(habit)}
     told |= {"id": rows.public_id(Person.PREFIX, UUID(habit.name))} if habit.of == "person" else {}
     return {name: value for name, value in told.items() if name != "of"}
-
-
-def _workspace(slug: str | None) -> Workspace:
-    found = workspaces.named(slug) if slug else workspaces.only()
-    if found is not None:
-        return found
-    raise CommandError(f"There is no workspace {slug}." if slug else "Say which workspace: --workspace SLUG.")

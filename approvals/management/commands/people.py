@@ -11,9 +11,9 @@ from django.apps import apps
 from django.core.management.base import BaseCommand, CommandError
 from django.db.models import Model
 
-from approvals import cast, changes, departures, invitations, letters, people, rows, signin, witness, workspaces
+from approvals import cast, changes, departures, invitations, letters, people, rows, signin, witness
 from approvals.ledger import canonical
-from approvals.management import proposing
+from approvals.management import proposing, who
 from approvals.people import Person, Team, Workspace
 from approvals.policies import NeedsApproval
 from approvals.votes import Refused
@@ -82,22 +82,23 @@ class Command(BaseCommand):
         self.stdout.write(f"{len(wanted['people'])} people, {len(wanted['workspaces'])} workspaces.")
 
     def _grant(self, *, email: str, right: str, thing: str, workspace: str, person: str | None, **_: Any) -> None:
-        home = _workspace(workspace)
+        home = who.workspace(workspace)
         try:
             with rows.within(home):
-                people.grant(_person(email), right, _thing(home, thing), by=_administrator(person, home))
+                people.grant(who.anybody(email), right, _thing(home, thing), by=_administrator(person, home))
         except ValueError as fault:
             raise CommandError(str(fault)) from fault
         except NeedsApproval as asks:
-            self.stdout.write(_asked_for(home, thing, _person(email), asks, _person(person) if person else None))
+            wants = who.anybody(person) if person else None
+            self.stdout.write(_asked_for(home, thing, who.anybody(email), asks, wants))
 
     def _revoke(self, *, email: str, right: str, thing: str, workspace: str, person: str | None, **_: Any) -> None:
-        home = _workspace(workspace)
+        home = who.workspace(workspace)
         with rows.within(home):
-            people.revoke(_person(email), right, _thing(home, thing), by=_administrator(person, home))
+            people.revoke(who.anybody(email), right, _thing(home, thing), by=_administrator(person, home))
 
     def _list(self, *, workspace: str, **_: Any) -> None:
-        home = _workspace(workspace)
+        home = who.workspace(workspace)
         with rows.within(home):
             for person in Person.objects.filter(memberships__workspace=home).order_by("name"):
                 rights = [f"decide team:{slug}" for slug in sorted(people.teams_decided_by(person, home.pk))]
@@ -105,7 +106,7 @@ class Command(BaseCommand):
                 self.stdout.write(f"{person.name} <{person.email}>  {', '.join(rights) or 'no right'}")
 
     def _invite(self, *, email: str, team: list[str], workspace: str, person: str | None, **_: Any) -> None:
-        home, by = _workspace(workspace), _person(person) if person else None
+        home, by = who.workspace(workspace), who.anybody(person) if person else None
         answer = invitations.invite(home, email, teams=team, by=by)
         if isinstance(answer, Refused):
             raise CommandError(answer.message)
@@ -117,40 +118,40 @@ class Command(BaseCommand):
             self.stdout.write(letters.link("join", token))
 
     def _withdraw(self, *, email: str, workspace: str, person: str | None, **_: Any) -> None:
-        home = _workspace(workspace)
+        home = who.workspace(workspace)
         by = _administrator(person, home)
         with rows.within(home):
             invitations.withdraw_all(email.strip().lower(), home, by)
 
     def _leave(self, *, email: str, workspace: str, person: str | None, **_: Any) -> None:
-        home = _workspace(workspace)
-        people.leave(_person(email), home, by=_administrator(person, home))
+        home = who.workspace(workspace)
+        people.leave(who.anybody(email), home, by=_administrator(person, home))
 
     def _deactivate(self, *, email: str, person: str | None, **_: Any) -> None:
-        departures.deactivate(_person(email), by=_named(person))
+        departures.deactivate(who.anybody(email), by=_named(person))
 
     def _reactivate(self, *, email: str, person: str | None, **_: Any) -> None:
-        departures.reactivate(_person(email), by=_named(person))
+        departures.reactivate(who.anybody(email), by=_named(person))
 
     def _sign_out(self, *, email: str, person: str | None, **_: Any) -> None:
-        found = _person(email)
+        found = who.anybody(email)
         signin.end_sessions(found)
         witness.note(found, "signin.all_ended", by=_named(person))
 
     def _drop_factors(self, *, email: str, person: str | None, **_: Any) -> None:
-        self.stdout.write(f"{signin.drop_factors(_person(email), by=_named(person))} taken away.")
+        self.stdout.write(f"{signin.drop_factors(who.anybody(email), by=_named(person))} taken away.")
 
 
 def _named(email: str | None) -> str:
     """How the ledger names who says so."""
-    return _person(email).public_id if email else SYSTEM
+    return who.anybody(email).public_id if email else SYSTEM
 
 
 def _administrator(email: str | None, home: Workspace) -> str:
     """The same, of somebody who may administer the workspace. Raises CommandError for another."""
     if email:
         with rows.within(home):
-            if not people.may(_person(email), "administer", home):
+            if not people.may(who.anybody(email), "administer", home):
                 raise CommandError(f"{email} may not administer {home.slug}.")
     return _named(email)
 
@@ -161,20 +162,6 @@ def _asked_for(home: Workspace, thing: str, joining: Person, asks: NeedsApproval
         team = _thing(home, thing)
         assert isinstance(team, Team), "only who decides for a team has to be approved"
         return proposing.ask(home, changes.of_team(team, joining=joining), asks, by=by, reason="", how="--as")
-
-
-def _workspace(slug: str) -> Workspace:
-    workspace = workspaces.named(slug)
-    if workspace is None:
-        raise CommandError(f"There is no workspace {slug}.")
-    return workspace
-
-
-def _person(email: str) -> Person:
-    person = Person.objects.at(email)
-    if person is None:
-        raise CommandError(f"There is nobody with the address {email}.")
-    return person
 
 
 def _thing(workspace: Workspace, text: str) -> Model:

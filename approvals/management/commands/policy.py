@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from argparse import ArgumentParser
 from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import timedelta
@@ -24,12 +23,11 @@ from approvals import (
     policy_versions,
     rows,
     schemas,
-    workspaces,
 )
 from approvals.approvals import Approval
 from approvals.edits import marks
 from approvals.ledger import canonical
-from approvals.management import proposing
+from approvals.management import proposing, who
 from approvals.people import Person, Workspace
 from approvals.rulings import UNPROVEN
 
@@ -69,18 +67,18 @@ class Command(BaseCommand):
             "--as", dest="person", metavar="EMAIL", help="also what this person may say, or why they may not"
         )
         for word in (load, show, versions, diff, backtest, explain, why):
-            _add_workspace(word)
+            who.add_workspace(word)
 
     def handle(self, *_: Any, **options: Any) -> None:
         if options["word"] == "test":
             self._test(options["file"], options["cases"])
             return
-        workspace = _workspace(options["workspace"])
+        workspace = who.workspace(options["workspace"])
         with rows.reading(workspace):
             getattr(self, f"_{options['word']}")(workspace, options)
 
     def _load(self, workspace: Workspace, options: dict[str, Any]) -> None:
-        author, text = _author(options["by"]), _read(options["file"])
+        author, text = who.person(options["by"]), _read(options["file"])
         try:
             policy = policies.load(workspace, text, by=author.public_id if author else "system", author=author)
         except policies.PolicyFault as fault:
@@ -160,7 +158,7 @@ class Command(BaseCommand):
 
     def _why(self, workspace: Workspace, options: dict[str, Any]) -> None:
         approval = _approval(workspace, options["approval"])
-        person = _author(options["person"])
+        person = who.person(options["person"])
         try:
             lines = [*_explained(approval), *(_yours(approval, person) if person else [])]
         except UNPROVEN as fault:
@@ -253,26 +251,6 @@ def _contents(policy: policies.Policy) -> dict[str, Any]:
         return policy.contents
     except UNPROVEN as fault:
         raise CommandError(str(fault)) from fault
-
-
-def _add_workspace(parser: ArgumentParser) -> None:
-    parser.add_argument("--workspace", metavar="SLUG", help="needed where there is more than one")
-
-
-def _workspace(slug: str | None) -> Workspace:
-    found = workspaces.named(slug) if slug else workspaces.only()
-    if found is not None:
-        return found
-    raise CommandError(f"There is no workspace {slug}." if slug else "Say which workspace: --workspace SLUG.")
-
-
-def _author(email: str | None) -> Person | None:
-    if email is None:
-        return None
-    person = Person.objects.at(email, is_active=True)
-    if person is None:
-        raise CommandError(f"There is no active person {email}.")
-    return person
 
 
 def _read(name: str) -> bytes:

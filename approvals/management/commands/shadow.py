@@ -8,7 +8,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from approvals import rows, shadows, workspaces
+from approvals import rows, shadows
+from approvals.management import who
 from approvals.people import Workspace
 
 
@@ -16,13 +17,13 @@ class Command(BaseCommand):
     help = "Say until when the policy asks nobody, and what its rules would have asked people about."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--workspace", metavar="SLUG", help="needed where there is more than one")
+        who.add_workspace(parser)
         parser.add_argument("--days", type=int, default=30, help="how far back, from 1 to 365")
 
     def handle(self, *_: Any, **options: Any) -> None:
         if not 1 <= options["days"] <= 365:
             raise CommandError("--days is a whole number from 1 to 365.")
-        workspace = _workspace(options["workspace"])
+        workspace = who.workspace(options["workspace"])
         with rows.reading(workspace):
             self._tell(workspace, options["days"])
 
@@ -44,10 +45,3 @@ class Command(BaseCommand):
 
 def _counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
-def _workspace(slug: str | None) -> Workspace:
-    found = workspaces.named(slug) if slug else workspaces.only()
-    if found is not None:
-        return found
-    raise CommandError(f"There is no workspace {slug}." if slug else "Say which workspace: --workspace SLUG.")

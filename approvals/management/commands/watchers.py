@@ -6,7 +6,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from approvals import rows, watchers, workspaces
+from approvals import rows, watchers
+from approvals.management import who
 from approvals.people import Workspace
 from approvals.watchers import Watcher
 
@@ -21,13 +22,10 @@ class Command(BaseCommand):
         listing = verbs.add_parser("list", help="all of them, without their secrets")
         revoke = verbs.add_parser("revoke", help="end one at once")
         revoke.add_argument("watcher", help="its id, wat_…")
-        for verb in (create, listing, revoke):
-            verb.add_argument("--workspace", required=True, metavar="SLUG")
+        who.add_workspace(create, listing, revoke, required=True)
 
     def handle(self, *_: Any, **options: Any) -> None:
-        workspace = workspaces.named(options["workspace"])
-        if workspace is None:
-            raise CommandError(f"There is no workspace {options['workspace']}.")
+        workspace = who.workspace(options["workspace"])
         with rows.reading(workspace):
             getattr(self, f"_{options['verb']}")(workspace, options)
 
