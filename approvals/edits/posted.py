@@ -14,7 +14,7 @@ from approvals.edits.places import below, is_index, within
 from approvals.ledger import canonical
 
 LETTERS = "fsdikt"
-ENVELOPE = frozenset({"csrfmiddlewaretoken", "do", "revision", "digest", "message", "mode", "text"})
+ENVELOPE = frozenset({"csrfmiddlewaretoken", "do", "revision", "digest", "message", "mode", "text", "opened", "sure"})
 """Names that belong to the page around the form; any other name that the form does not know is refused."""
 NEW, ABSENT_STATE, RAW = "new", "absent", "raw"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from django.http import HttpResponse
@@ -9,7 +10,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
-from approvals import assurance, decisions, rows
+from approvals import rows
 from approvals.approvals import Approval
 from approvals.decisions import Decided, Refused
 from approvals.edits import reading, turning
@@ -17,9 +18,10 @@ from approvals.edits.reading import Edited
 from approvals.edits.view import Tool
 from approvals.ledger import canonical
 from approvals.ledger.sealing import Tampered
-from approvals.pages import review
+from approvals.pages import care, review
 from approvals.pages.account import confirm_address
 from approvals.pages.cards import args_in, tool_of
+from approvals.pages.care import Care
 from approvals.pages.door import Visit, approval_of, member
 from approvals.pages.review import OF_THE_COMMENT, digest_of, revision_of, written
 from approvals.pages.told import Told
@@ -27,7 +29,9 @@ from approvals.revisions import Revision
 from approvals.rulings import Forged
 
 MODES = ("form", "json")
-MENDED_HERE = {"invalid_edit", "unsatisfiable", "policy_refuses", "needs_assurance", *OF_THE_COMMENT}
+CARELESS = ("unconfirmed", "read_on")
+"""Refusals of a yes that takes more care."""
+MENDED_HERE = {"invalid_edit", "unsatisfiable", "policy_refuses", "needs_assurance", *CARELESS, *OF_THE_COMMENT}
 """Refusals that the reader can mend on this page; after any other they see the approval as it is now."""
 STAYS = {
     "json": "A secret was replaced or moved, and JSON text would show it. Save the change here.",
@@ -106,18 +110,9 @@ def _turned(request: Visit, asked: Told, edited: Edited, to: str) -> HttpRespons
 
 def _save(request: Visit, approval: Approval, edited: Edited) -> HttpResponse:
     message = written(request, "message")
-    answer = decisions.decide(
-        request.workspace.pk,
-        approval.pk,
-        by=request.user,
-        verdict="edit",
-        revision=revision_of(request),
-        digest=digest_of(request),
-        via="web",
-        message=message,
-        edited=canonical.encode(edited.value),
-        assurance=assurance.of_session(request),
-    )
+    revision, digest = revision_of(request), digest_of(request)
+    value = canonical.encode(edited.value)
+    answer = care.put(request, approval, "edit", revision=revision, digest=digest, message=message, edited=value)
     if isinstance(answer, Decided):
         return redirect(reverse("review", args=[request.workspace.slug, approval.public_id]) + "#outcome")
     with rows.within(request.workspace):
@@ -151,6 +146,7 @@ def _page(
         "message": written(request, "message"),
         "message_fault": refused.message if refused and refused.code in OF_THE_COMMENT else "",
         "refused": refused,
+        "care": _care(request, asked, refused),
         "confirm": confirm_address(request, reverse("account"))
         if refused and refused.code == "needs_assurance"
         else "",
@@ -165,6 +161,13 @@ def _page(
             tool, base, editable=editable, rule=_locked_by(asked), before=_before(asked)
         )
     return render(request, "edit/page.html", context, status=status)
+
+
+def _care(request: Visit, asked: Told, refused: Refused | None) -> Care:
+    """What saving asks for: where it is a yes of high risk, or turned out to be one."""
+    found = care.of(asked, request.POST)
+    careless = refused is not None and refused.code in CARELESS
+    return replace(found, asks=(found.asks and asked.standing.editing_approves) or careless)
 
 
 def _mode(request: Visit) -> str:

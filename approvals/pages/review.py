@@ -19,7 +19,7 @@ from approvals.edits.texts import masked_text
 from approvals.edits.view import root
 from approvals.ledger import canonical
 from approvals.ledger.sealing import Erased, Tampered
-from approvals.pages import drafts, response, wishes
+from approvals.pages import care, drafts, response, wishes
 from approvals.pages.account import confirm_address
 from approvals.pages.cards import tool_of
 from approvals.pages.door import Visit, approval_of, member
@@ -33,7 +33,7 @@ PLACE_MOST = 200
 """The position in the inbox is told up to here."""
 
 STATUS = {"not_found": 404, "not_allowed": 403, "self_review": 403, "editor_cannot_approve": 403, "needs_message": 422}
-STATUS |= {"needs_assurance": 403, "too_fast": 429}
+STATUS |= {"needs_assurance": 403, "too_fast": 429, "read_on": 429, "unconfirmed": 422}
 STATUS |= {
     "invalid_response": 422,
     "invalid_changes": 422,
@@ -135,18 +135,8 @@ def _decide(request: Visit, approval: Approval, verdict: str, comment: str, form
 
 
 def _put(request: Visit, approval: Approval, verdict: str, comment: str, **more: Any) -> Decided | Refused:
-    return decisions.decide(
-        request.workspace.pk,
-        approval.pk,
-        by=request.user,
-        verdict=verdict,
-        revision=revision_of(request),
-        digest=digest_of(request),
-        via="web",
-        message=comment,
-        assurance=assurance.of_session(request),
-        **more,
-    )
+    revision, digest = revision_of(request), digest_of(request)
+    return care.put(request, approval, verdict, revision=revision, digest=digest, message=comment, **more)
 
 
 def _overtaken() -> Refused:
@@ -188,6 +178,8 @@ def _notice(approval: Approval, answer: Refused) -> Notice:
         return Notice("Nothing was decided and your comment is kept. The changes are marked; now decide.", lead)
     if answer.code in OF_THE_COMMENT:
         return Notice(answer.message, tone="bad", field="comment")
+    if answer.code == "unconfirmed":
+        return Notice(answer.message, tone="bad", field="sure")
     if answer.code == "invalid_changes":
         return Notice(answer.message, tone="bad", field="changes")
     if answer.code in {"invalid_response", "unknown_choice"}:
@@ -195,7 +187,7 @@ def _notice(approval: Approval, answer: Refused) -> Notice:
         return Notice(told, tone="bad", field="answer")
     if answer.code == "too_late":
         return Notice(f"{answer.message} Your answer came after that and changed nothing.", "Too late.", "plain")
-    return Notice(answer.message, "Nothing was decided.", "bad")
+    return Notice(answer.message, "Nothing was decided.", "wait" if answer.code == "read_on" else "bad")
 
 
 # The page
@@ -221,6 +213,7 @@ def page(
     context["chosen"] = request.POST.get("choice", choice)
     said = request.POST if sent is None else sent
     try:
+        context["care"] = care.of(asked, said)
         context["wishes"] = wishes.read(said, asked.last_args) if asked.is_call else []
         context["wished"] = any(wish.text for wish in context["wishes"])
         return render(request, "review/page.html", context, status=status)
@@ -300,7 +293,7 @@ def _news(request: Visit, approval: Approval, seen: str) -> HttpResponse:
         answer = page(request, approval)
         answer["HX-Retarget"], answer["HX-Reswap"], answer["HX-Reselect"] = "#page", "innerHTML", "#page > *"
         return answer
-    context = {**_context(request, asked), "form": int(form)}
+    context = {**_context(request, asked), "form": int(form), "care": care.of(asked, {})}
     if 0 < int(form) < approval.revision:
         context |= _overtaking(asked, int(form))
     return render(request, "review/news.html", context)

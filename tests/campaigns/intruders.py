@@ -13,6 +13,7 @@ from django.test import Client
 
 from approvals import departures, identities, invitations, people, resets, rows, tokens
 from approvals.ledger import keys
+from approvals.pages import care
 from approvals.people import Person
 from approvals.providers import Claims
 from approvals.resets import Reset
@@ -165,6 +166,7 @@ def _come_in(field: Field, browser: Client) -> None:
     revision = current_revision(approval)
     path = f"/w/{field.workspace.slug}/approvals/{approval.public_id}"
     seen = {"revision": revision.number, "digest": revision.digest, "verdict": "approve", "comment": ""}
+    seen |= {"sure": "yes", "opened": care.signed(revision.digest, rows.now() - timedelta(minutes=1))}
     with rows.nowhere():
         field.shut_out = browser.get(path).status_code != 200
         browser.post(f"{path}/decision", seen)

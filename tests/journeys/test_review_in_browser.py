@@ -72,6 +72,7 @@ def test_a_person_signs_in_reads_edits_approves_and_sees_it_run(cast: Cast, open
     page.get_by_role("link", name="Edit").click()
     page.locator("input.number").fill("310.00")
     page.get_by_label("Why").fill("Only half was wet.")
+    page.get_by_label("I have read what I approve").check()
     page.get_by_role("button", name="Save and approve").click()
     expect(page.locator("h1")).to_contain_text("Refund €310.00")
     expect(page.locator("h1")).to_be_focused()
@@ -95,6 +96,7 @@ def test_an_edit_while_reading_takes_the_buttons_away_and_keeps_the_comment(cast
     page.get_by_role("button", name="Show 1 change").click()
     expect(page.locator("ins")).to_contain_text("€1,240.00")
     expect(page.get_by_label("Comment")).to_have_value("Check with the warehouse")
+    page.get_by_label("I have read it").check()
     page.get_by_role("button", name="Approve €1,240.00 refund").click()
     expect(page.locator(".chip")).to_have_text("Approved, about to run")
     assert approval.decisions.filter(person=cast.priya).count() == 1
@@ -103,6 +105,7 @@ def test_an_edit_while_reading_takes_the_buttons_away_and_keeps_the_comment(cast
 def test_a_double_click_is_one_decision(cast: Cast, opens: Opens) -> None:
     approval = ask(cast, refund(142_000))
     page = opens(cast.dana, at(approval))
+    page.get_by_label("I have read it").check()
     page.get_by_role("button", name="Approve €1,420.00 refund").dblclick()
     expect(page.locator("#quorum")).to_contain_text("1 of 2")
     assert approval.decisions.count() == 1
@@ -116,6 +119,7 @@ def test_the_back_button_and_a_stale_tab_say_what_happened(cast: Cast, opens: Op
     other.route("**/live", lambda route: route.abort())
     other.goto(at(approval))
     other.get_by_label("Comment").fill("No!")
+    page.get_by_label("I have read it").check()
     page.get_by_role("button", name="Approve €420.00 refund").click()
     expect(page.locator(".chip")).to_have_text("Approved, about to run")
     page.go_back()
@@ -126,6 +130,7 @@ def test_the_back_button_and_a_stale_tab_say_what_happened(cast: Cast, opens: Op
 
 
 def test_everything_works_without_javascript(cast: Cast, opens: Opens) -> None:
+    """WB-5: the yes too, which cannot be pressed in the first seconds, and which the server then does not take."""
     one, other = ask(cast, refund(42_000)), ask(cast, refund(43_000))
     page = opens(cast.dana, "/w/northwind/?q=riley", java_script_enabled=False)
     page.get_by_label("Risk").select_option("high")
@@ -142,6 +147,9 @@ def test_everything_works_without_javascript(cast: Cast, opens: Opens) -> None:
     page.get_by_role("textbox", name="Arguments").fill(
         '{"amount": 41000, "charge": "ch_3PqT2eLk9fZ", "currency": "eur"}'
     )
+    page.get_by_label("I have read what I approve").check()
+    page.get_by_role("button", name="Save and approve").press("Enter")
+    expect(page.locator(".notice")).to_contain_text("Nothing is lost: read on, then press again.")
     page.get_by_role("button", name="Save and approve").click()
     expect(page.locator("h1")).to_contain_text("Refund €410.00")
     one.refresh_from_db()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from django.test import Client
 
 from approvals import rows
 from approvals.approvals import Approval
+from approvals.pages import care
 from approvals.people import Person
 
 Reads = Callable[..., Client]
@@ -35,10 +37,11 @@ def at(approval: Approval, rest: str = "") -> str:
 
 
 def form_of(approval: Approval, **fields: Any) -> dict[str, Any]:
-    """The decision form as it is on the page now."""
+    """The decision form as it is on the page now, read long enough and confirmed."""
     seen = Approval.objects.get(pk=approval.pk)
     digest = seen.revisions.get(number=seen.revision).digest
-    return {"revision": seen.revision, "digest": digest, "comment": ""} | fields
+    opened = care.signed(digest, rows.now() - timedelta(minutes=1))
+    return {"revision": seen.revision, "digest": digest, "opened": opened, "sure": "yes", "comment": ""} | fields
 
 
 def tamper(approval: Approval) -> None:
