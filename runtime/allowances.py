@@ -93,14 +93,10 @@ def lowered(run_id: UUID, said: Mapping[str, dict[str, int]]) -> Iterator[str]:
             yield f"{name} is said to spend {estimate}, and by its checkpoint {said[name]}."
 
 
-def check(call: Call, *, budgeted: bool, started: dict[str, Any] | None) -> None:
-    """Before a call is sent: its run draws on a budget, if by the ledger it has one, and the call's estimate is that of
-    its step. Raises Unreadable."""
-    if started and started.get("budget") and not budgeted:
-        raise checkpoints.Unreadable("By the ledger this run has a budget, and its row says otherwise.")
-    if budgeted:
-        step = Checkpoint.objects.filter(run_id=call.run_id, seq=call.step).first()
-        with suppress(checkpoints.Erased):
-            said = estimates(checkpoints.sealed_body_of(step)) if step else {}
-            for fault in lowered(call.run_id, said):
-                raise checkpoints.Unreadable(fault)
+def check(call: Call) -> None:
+    """Before a call is sent: its estimate is that of its step. Raises Unreadable."""
+    step = Checkpoint.objects.filter(run_id=call.run_id, seq=call.step).first()
+    with suppress(checkpoints.Erased):
+        said = estimates(checkpoints.sealed_body_of(step)) if step else {}
+        for fault in lowered(call.run_id, said):
+            raise checkpoints.Unreadable(fault)

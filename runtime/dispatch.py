@@ -146,7 +146,7 @@ def _cleared(lease: Lease, call: Call, why: str, sight: Sight | None) -> tuple[T
         raise Refusal("By the ledger, this version of the tool is not the one in force.")
     if why == retries.REPEATABLE and not (tool.promise.safe and retries.key_is_known(call, tool)):
         raise Refusal("It may have been sent before, and the tool is not safe to repeat any more.")
-    if doubt := precedents.against(call, lease.public_id, rehearsal=lease.rehearsal, budgeted=bool(lease.budget_id)):
+    if doubt := precedents.against(call, lease.public_id, budgeted=bool(lease.budget_id)):
         raise Refusal(doubt)
     answer = gate.clearance(lease.workspace_id, call.public_id, call.digest)
     if isinstance(answer, gate.NotCleared) and answer.until:

@@ -221,14 +221,18 @@ def _definitions(workspace_id: UUID) -> Iterator[str]:
         if not genuine(version) or canonical.sha256_hex(bytes(version.definition)) != version.digest:
             yield f"version {version.number} of agent {version.agent_id.hex} is not as it was written."
     for agent in Agent.objects.filter(workspace_id=workspace_id).order_by("name"):
-        if agents.get(agent.public_id) != agent.version:
+        named, number = agents.get(agent.public_id, (agent.name, 0))
+        if named != agent.name:
+            yield f"agent {agent.name} is by the ledger {named}."
+        if number != agent.version:
             yield f"agent {agent.name}: version {agent.version} is in force, and no entry put it there last."
 
 
-def _registered(workspace_id: UUID) -> tuple[dict[str, tuple[str, str]], dict[str, int]]:
-    """What the ledger says was registered last: of each tool's name its row and digest, of each agent its version."""
+def _registered(workspace_id: UUID) -> tuple[dict[str, tuple[str, str]], dict[str, tuple[str, int]]]:
+    """What the ledger says was registered last: of each tool's name its row and digest, of each agent
+    its name and version."""
     tools: dict[str, tuple[str, str]] = {}
-    agents: dict[str, int] = {}
+    agents: dict[str, tuple[str, int]] = {}
     kinds = ["tool.registered", "agent.registered"]
     found = Entry.objects.filter(workspace_id=workspace_id, chain__name="workspace", kind__in=kinds).order_by("seq")
     for body in found.values_list("body", flat=True):
@@ -236,7 +240,7 @@ def _registered(workspace_id: UUID) -> tuple[dict[str, tuple[str, str]], dict[st
         if entry["kind"] == "tool.registered":
             tools[entry["name"]] = (entry["tool"], entry["digest"])
         else:
-            agents[entry["agent"]] = entry["version"]
+            agents[entry["agent"]] = (entry["name"], entry["version"])
     return tools, agents
 
 

@@ -45,7 +45,7 @@ _DUE: Final = """
 def obeyed(lease: Lease) -> bool:
     """Give the run up if somebody stopped its agent; whether that is so. Raises CancelWanted or LeaseLost."""
     held = gate.halts.on(lease.workspace_id)
-    if not held or gate.halts.over(held, Agent.objects.get(pk=lease.agent_id).name) is None:
+    if not held or gate.halts.over(held, lease.agent) is None:
         return False
     rest(lease)
     return True

@@ -66,6 +66,8 @@ class Lease:
     title: bytes
     rehearsal: bool
     until: float
+    agent: str = ""
+    """The agent's name, once `origins` has it from the ledger."""
     renew_until: float = field(default=float("inf"))
     told_at: float = 0.0
     lost: bool = False

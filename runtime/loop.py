@@ -29,6 +29,7 @@ from runtime import (
     hints,
     leases,
     memory,
+    origins,
     passing,
     precedents,
     processes,
@@ -44,13 +45,15 @@ from runtime.breakpoints import Breakpoint
 from runtime.calls import Call
 from runtime.checkpoints import Checkpoint
 from runtime.crashpoints import reach
-from runtime.definitions import AgentVersion, genuine, interrupts
-from runtime.definitions.interrupts import Interrupts
+from runtime.definitions import interrupts
 from runtime.leases import Lease
 
 STEPS: Final = 20
 SECONDS: Final = 5.0
 """How much one claim does before the run goes to the back of the queue: so many steps, or so many seconds."""
+HALTS: Final = 0.2
+"""Seconds after which it is asked again, between two steps, whether somebody stopped the agent: most steps are done
+sooner than the question is."""
 CLAIMS: Final = 5
 """How many claims in a row may come to nothing before the run is parked: something about it ends its workers."""
 
@@ -114,6 +117,7 @@ def _go_or_end(lease: Lease) -> None:
 def _go(lease: Lease) -> None:
     if lease.cancel_by:
         raise leases.CancelWanted
+    lease.agent = origins.agent_of(lease)
     if halts.obeyed(lease):
         return
     if lease.attempts > CLAIMS:
@@ -130,10 +134,9 @@ class Turn:
 
     def __init__(self, lease: Lease) -> None:
         self.lease = lease
-        self.began = time.monotonic()
+        self.began = self._asked_at = time.monotonic()
         self.steps = 0
         self._agent: agents.Agent | None = None
-        self._name = ""
         self._state: dict[str, Any] = {}
         self._node = ""
         self._stack = snapshots.Stack()
@@ -172,6 +175,8 @@ class Turn:
         stop = self._wanted_stop()
         if stop:
             return self._stop_at(stop)
+        if self._halted():
+            return False
         self.steps += 1
         try:
             return self._step(waiting)
@@ -205,12 +210,19 @@ class Turn:
 
     # What ends a turn
 
+    def _halted(self) -> bool:
+        now = time.monotonic()
+        if now - self._asked_at < HALTS:
+            return False
+        self._asked_at = now
+        return halts.obeyed(self.lease)
+
     def _give_back(self) -> bool:
         lease = self.lease
         with rows.within(lease.workspace_id):
             leases.release(lease, to="ready", wake_at=rows.Now())
         if self._agent is not None:
-            left = (self._state, self._node, self._stack, self._name, self._agent, self._interrupts)
+            left = (self._state, self._node, self._stack, self._agent, self._interrupts)
             memory.keep(lease, memory.Remembered(*left))
         (hints.postpone if processes.stopping.is_set() else hints.hint)(lease.workspace_id, lease.run_id)
         return False
@@ -278,7 +290,7 @@ class Turn:
         with rows.within(lease.workspace_id):
             title = runs.unseal_title(lease.workspace_id, lease.run_id, lease.title)
             said = proposals.last_said(self._state.get("messages"))
-            sight = breakpoints.Sight(self._name, title, self._state, said)
+            sight = breakpoints.Sight(lease.agent, title, self._state, said)
             asked = breakpoints.question(lease, stop, self._interrupts, sight)
         reach("stop.before")
 
@@ -314,7 +326,7 @@ class Turn:
         with rows.within(self.lease.workspace_id) if step.calls else nullcontext():
             # Judging only reads, and comes before the transaction that writes: a refusal is an answer, never a
             # rollback.
-            draft = proposals.draft(self.lease, self._name, step, node, ended, self._state, self._interrupts)
+            draft = proposals.draft(self.lease, step, node, ended, self._state, self._interrupts)
         going_on = self._commit(draft)
         self._nothing_open = not step.calls
         if going_on:
@@ -339,12 +351,12 @@ class Turn:
     def _load(self) -> agents.Agent:
         if self._agent is None and (left := memory.take(self.lease)):
             self._state, self._node, self._stack = left.state, left.node, left.stack
-            self._name, self._agent, self._interrupts = left.name, left.agent, left.interrupts
+            self._agent, self._interrupts = left.agent, left.interrupts
         if self._agent is None:
             lease = self.lease
             folded = checkpoints.read(lease.workspace_id, lease.run_id, lease.head_seq, head_mac=lease.head_mac)
             self._state, self._stack = folded.state, folded.stack
-            self._name, self._agent, self._interrupts = _agent_of(lease)
+            self._agent, self._interrupts = origins.definition_of(lease)
             if folded.goto == agents.OVER:
                 raise checkpoints.Unreadable("By its last checkpoint this run is over.")
             self._node = folded.goto or self._agent.entry
@@ -385,14 +397,3 @@ def _ask(agent: agents.Agent, node: str, given: dict[str, Any], results: tuple[a
         where = traceback.extract_tb(error.__traceback__)[-1]
         log.error("The agent's node %s raised %s at %s:%s", node, type(error).__name__, where.filename, where.lineno)
         raise _AgentRaised(f"The agent's node {node} raised {type(error).__name__}.") from error
-
-
-def _agent_of(lease: Lease) -> tuple[str, agents.Agent, Interrupts]:
-    version = AgentVersion.objects.select_related("agent").get(pk=lease.version_id)
-    if not genuine(version):
-        raise checkpoints.Unreadable("The agent's definition is not as it was written.")
-    try:
-        stops = interrupts.read(version.document)
-    except interrupts.BadInterrupts as fault:
-        raise agents.Unusable(str(fault)) from fault
-    return version.agent.name, agents.build(str(version.kind), version.document), stops

@@ -29,7 +29,6 @@ class Remembered:
     state: dict[str, Any]
     node: str
     stack: Stack
-    name: str
     agent: agents.Agent
     interrupts: Interrupts
 

@@ -26,19 +26,19 @@ SENDINGS: Final = ("call.intended", "outcome.reported", "call.settled")
 """The entries that say how often a call was sent, and what came of it."""
 
 
-def against(call: Call, chain: str, *, rehearsal: bool = False, budgeted: bool = False) -> str | None:
+def against(call: Call, chain: str, *, budgeted: bool = False) -> str | None:
     """Why the ledger does not bear out that this call may be sent now; None if it does. Raises Unreadable where the
-    rows say otherwise of what was sent before, or of whether it is a rehearsal: the run is parked then."""
+    rows say otherwise of what was asked or sent before: the run is parked then."""
     try:
         entries = _entries(call, chain)
     except (about.Broken, keys.UnknownKey, canonical.Unrepresentable) as fault:
         return str(fault)
     if not any(entry["kind"] in {"approval.opened", "call.ruled"} for entry in entries):
         return "No entry of this run's ledger says that it was proposed."
-    if not rehearsal and any(entry["kind"] == "run.started" and entry.get("rehearsal") for entry in entries):
-        raise checkpoints.Unreadable("By the ledger this run is a rehearsal, and its row says otherwise.")
-    started = next((entry for entry in entries if entry["kind"] == "run.started"), None)
-    allowances.check(call, budgeted=budgeted, started=started)
+    if budgeted:
+        allowances.check(call)
+    if not _is_newest(call, entries):
+        return "It would be sent by something else than what was decided about it last."
     if any(entry["kind"] == "approval.stopped" for entry in entries):
         raise checkpoints.Unreadable(f"{call.public_id} is to be sent, and by the ledger somebody stopped it.")
     sent = [entry for entry in entries if entry["kind"] in SENDINGS]
@@ -51,6 +51,18 @@ def against(call: Call, chain: str, *, rehearsal: bool = False, budgeted: bool =
     if _settled(sent):
         raise checkpoints.Unreadable(f"{call.public_id} is to be sent, and by the ledger it was settled.")
     return None
+
+
+def _is_newest(call: Call, entries: list[dict[str, Any]]) -> bool:
+    """Whether what lets the call run is what was said of it last: an earlier yes, or a rule that allowed it, stands for
+    nothing once people were asked again."""
+    digests: set[str] = set()
+    for entry in entries:
+        if entry["kind"] in {"approval.opened", "call.ruled"} and not entry.get("approval_kind"):
+            digests = {entry["digest"]}
+        elif entry["kind"] == "approval.revised":
+            digests.add(entry["digest"])
+    return call.digest in digests
 
 
 def _entries(call: Call, chain: str) -> list[dict[str, Any]]:
@@ -131,9 +143,11 @@ def verify(lease: Lease, *, whole: bool) -> None:
 
 
 def _gone_back(lease: Lease) -> str | None:
-    """Why the run is not the one that was anchored. Only a process that can read the file of anchors can tell."""
+    """Why the run, or the workspace with the rights and rules of its people, is not as it was anchored. Only a process
+    that can read the file of anchors can tell."""
     try:
-        return anchors.gone_back(lease.workspace_id, {"steps": lease.public_id, "ledger": lease.public_id})
+        own = [("steps", lease.public_id), ("ledger", lease.public_id)]
+        return anchors.gone_back(lease.workspace_id, *own, ("ledger", followed.CHAIN))
     except OSError as error:
         said = "The file of anchors cannot be read (%s): %s is not compared with it."
         log.warning(said, error.strerror, lease.public_id)

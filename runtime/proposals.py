@@ -74,7 +74,6 @@ class Draft:
     transaction."""
 
     lease: Lease
-    agent: str
     step: Step
     node: str
     ended: list[Call]
@@ -104,7 +103,7 @@ class Draft:
 
     def _ready(self, step: int, idx: int, wanted: ProposedCall | Question) -> Judged | questions.Put:
         if isinstance(wanted, Question):
-            return questions.put(self.lease, self.agent, step, idx, wanted, self.context)
+            return questions.put(self.lease, step, idx, wanted, self.context)
         return _judge(self, step, idx, wanted)
 
     def _stop(self) -> tuple[Breakpoint, gate.Asked]:
@@ -112,7 +111,7 @@ class Draft:
         lease, after = self.lease, state.after(self.state, checkpoints.operations_of(self.checkpoint))
         place = Breakpoint.Place.FINISH
         stop = Breakpoint(run_id=lease.run_id, seq=self.checkpoint.seq, place=place, node=self.node, goto=self.goto)
-        sight = breakpoints.Sight(self.agent, self.title, after, self.messages)
+        sight = breakpoints.Sight(lease.agent, self.title, after, self.messages)
         return stop, breakpoints.question(lease, stop, self.interrupts, sight)
 
     @property
@@ -235,7 +234,7 @@ def _judgement(draft: Draft, call: Call, args: bytes, reason: str, revises: str)
         workspace_id=lease.workspace_id,
         subject=call.public_id,
         chain=lease.public_id,
-        agent=draft.agent,
+        agent=draft.lease.agent,
         requester_id=lease.requester_id,
         tool=definitions.facts(tool) if tool and usable else _no_tool(call.tool_name),
         args=args,

@@ -42,7 +42,7 @@ class Put:
         return "refused"
 
 
-def put(lease: Lease, agent: str, step: int, idx: int, question: Question, context: dict[str, Any]) -> Put:
+def put(lease: Lease, step: int, idx: int, question: Question, context: dict[str, Any]) -> Put:
     """A question made ready. Raises state.NotState for what it shows that is not pure JSON."""
     shown: dict[str, Any] = {"question": plain(question.text)} | ({"about": question.about} if question.about else {})
     args = _encode(shown, f"/calls/{idx}")
@@ -53,7 +53,7 @@ def put(lease: Lease, agent: str, step: int, idx: int, question: Question, conte
     call.args, call.args_digest = calls.sealed(lease.workspace_id, call.pk, "args", args), canonical.sha256_hex(args)
     call.reason = calls.sealed(lease.workspace_id, call.pk, "reason", b"")
     entry = {"id": call.public_id, "kind": "question", "tool": "", "reason": "", "args": shown}
-    return Put(call, _asked(lease, agent, call, question, args, context), entry)
+    return Put(call, _asked(lease, call, question, args, context), entry)
 
 
 def _encode(value: Any, place: str) -> bytes:
@@ -63,17 +63,15 @@ def _encode(value: Any, place: str) -> bytes:
         raise state.NotState(place + fault.pointer, fault.message) from fault
 
 
-def _asked(
-    lease: Lease, agent: str, call: Call, question: Question, args: bytes, context: dict[str, Any]
-) -> gate.Asked:
+def _asked(lease: Lease, call: Call, question: Question, args: bytes, context: dict[str, Any]) -> gate.Asked:
     return gate.Asked(
         workspace_id=lease.workspace_id,
         subject=call.subject,
         chain=lease.public_id,
-        agent=agent,
+        agent=lease.agent,
         agent_id=rows.public_id("agt", lease.agent_id),
         kind="question",
-        title=f"{agent} asks",
+        title=f"{lease.agent} asks",
         summary=SUMMARY,
         value=args,
         schema=SHOWN,

@@ -14,7 +14,6 @@ from approvals import gate, rows
 from approvals.ledger import entries
 from runtime import calls, definitions, leases, runs, targets
 from runtime.calls import Call
-from runtime.definitions import Agent
 from runtime.leases import Lease
 from runtime.targets import Sight
 
@@ -59,7 +58,7 @@ def _proposal(lease: Lease, call: Call, sight: Sight | None) -> gate.Proposal:
         workspace_id=lease.workspace_id,
         subject=call.public_id,
         chain=lease.public_id,
-        agent=Agent.objects.get(pk=lease.agent_id).name,
+        agent=lease.agent,
         requester_id=lease.requester_id,
         tool=definitions.facts(call.tool),
         args=lapsed.args,

@@ -111,7 +111,7 @@ def _question(lease: Lease, run: Run, number: int, wanted: Mapping[str, int]) ->
         workspace_id=lease.workspace_id,
         subject=f"{run.public_id}:budget:{number}",
         chain=lease.public_id,
-        agent=Agent.objects.get(pk=lease.agent_id).name,
+        agent=lease.agent,
         agent_id=rows.public_id(Agent.PREFIX, lease.agent_id),
         kind=KIND,
         title=f"Raise the cap on {names}?",

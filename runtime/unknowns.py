@@ -91,7 +91,7 @@ def _question(lease: Lease, call: Call, number: int) -> gate.Asked:
         workspace_id=lease.workspace_id,
         subject=calls.question_of(call, number),
         chain=lease.public_id,
-        agent=Agent.objects.get(pk=lease.agent_id).name,
+        agent=lease.agent,
         agent_id=rows.public_id(Agent.PREFIX, lease.agent_id),
         kind=KIND,
         title=f"Did “{title[:180]}” happen?",

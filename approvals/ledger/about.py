@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from django.db import connection
 
 from approvals.ledger import canonical, keys
 from approvals.ledger.entries import genesis, hash_after
+from approvals.rows import wire
 
 
 class Broken(Exception):
@@ -45,6 +46,24 @@ def about(workspace_id: UUID, chain: str, subject: str) -> list[dict[str, Any]]:
         cursor.execute(_ABOUT, [workspace_id, chain, b'"subject":' + canonical.encode(subject)])
         found = cursor.fetchall()
     return [_genuine(chain, *map(bytes, line), seq=seq) for seq, *line in found]
+
+
+def first(workspace_id: UUID, chain: str) -> dict[str, Any] | None:
+    """The entry that opened a chain, which proves itself; None where there is none. Raises Broken for one that is not
+    as it was written, keys.UnknownKey where that cannot be told."""
+    found = wire.rows(_FIRST, {"workspace": workspace_id, "chain": chain})
+    if not found:
+        return None
+    body, prev, hashed, mac = map(bytes, found[0])
+    if prev != genesis(workspace_id, chain):
+        raise Broken(f"The first entry of {chain} is another's.")
+    return _genuine(chain, body, prev, hashed, mac, seq=1)
+
+
+_FIRST: Final = """
+    SELECT e.body, e.prev, e.hash, e.mac FROM approvals_entry e JOIN approvals_chain c ON c.id = e.chain_id
+    WHERE c.workspace_id = %(workspace)s AND c.name = %(chain)s AND e.seq = 1
+"""
 
 
 def _genuine(chain: str, body: bytes, prev: bytes, hashed: bytes, mac: bytes, *, seq: int) -> dict[str, Any]:

@@ -76,14 +76,14 @@ def differences(workspace_id: UUID) -> Iterator[str]:
         yield f"{key.partition('/')[2].replace('/', ' ')}: {why}"
 
 
-def gone_back(workspace_id: UUID, names: Mapping[str, str]) -> str | None:
+def gone_back(workspace_id: UUID, *chains: tuple[str, str]) -> str | None:
     """Why one of these chains, each given by its kind and name, no longer holds what was anchored; None if all do.
     Raises OSError when the file cannot be read."""
     known = book().heads
-    for kind, name in names.items():
+    for kind, name in chains:
         seq, mark = known.get(f"{workspace_id.hex}/{kind}/{name}", (0, ""))
         if mark and _marks(kind, workspace_id, [(name, seq)]).get(name) != mark:
-            return f"It no longer holds what was anchored of it ({kind} {seq}): an older state was put back."
+            return f"{name} no longer holds what was anchored of it ({kind} {seq}): an older state was put back."
     return None
 
 

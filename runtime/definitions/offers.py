@@ -13,7 +13,7 @@ from django.db import transaction
 from approvals import gate, rows
 from approvals.ledger import canonical, entries, keys, sealing
 from runtime import outgoing, promises, tools
-from runtime.definitions.toolbox import Tool, secret_place, signed, signing_secret
+from runtime.definitions.toolbox import Tool, secret_place, signed, signing_secret, titled
 
 SECRET_BYTES = 32
 
@@ -140,7 +140,9 @@ def _register(workspace_id: UUID, offered: Offer, by: str, *, asks: bool = True)
     if asks and (asked := gate.changing(workspace_id, "tool", described(offered))):
         raise gate.NeedsApproval("tool", asked)
     versions.filter(is_active=True).update(is_active=False)
-    tool = Tool(workspace_id=workspace_id, name=name, title=_title(offered), kind=offered.kind, effect=offered.effect)
+    tool = Tool(
+        workspace_id=workspace_id, name=name, title=titled(offered.definition), kind=offered.kind, effect=offered.effect
+    )
     tool.version = last.version + 1 if last else 1
     tool.definition, tool.digest = document, digest
     tool.config, tool.warnings, tool.order = offered.config, list(offered.warnings), offered.order
@@ -150,13 +152,6 @@ def _register(workspace_id: UUID, offered: Offer, by: str, *, asks: bool = True)
     body = {"tool": tool.public_id, "name": name, "version": tool.version, "digest": tool.digest}
     entries.append(workspace_id, "workspace", "tool.registered", body, by=by)
     return tool
-
-
-def _title(offered: Offer) -> str:
-    document = offered.definition
-    annotations = document.get("annotations")
-    hinted = annotations.get("title") if isinstance(annotations, dict) else None
-    return str(document.get("title") or hinted or document["name"])[:200]
 
 
 def _same_secret(tool: Tool, offered: Offer) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
@@ -50,7 +51,7 @@ class Tool(rows.Row):
 
     def holds(self) -> bool:
         """Whether the row is as it was written."""
-        return keys.holds("tool", signed(self), bytes(self.mac))
+        return keys.holds("tool", signed(self), bytes(self.mac)) and self.title == titled(self.document)
 
     @property
     def document(self) -> dict[str, Any]:
@@ -82,6 +83,13 @@ def signed(tool: Tool) -> bytes:
     return canonical.encode(
         {"of": "tool", "id": tool.pk.hex, "workspace": tool.workspace_id.hex, "digest": digest, **fields}
     )
+
+
+def titled(document: Mapping[str, Any]) -> str:
+    """A tool's title as its definition has it: what people are asked under."""
+    annotations = document.get("annotations")
+    hinted = annotations.get("title") if isinstance(annotations, dict) else None
+    return str(document.get("title") or hinted or document["name"])[:200]
 
 
 # Questions

@@ -63,7 +63,7 @@ def states(cast: Cast) -> dict[str, str]:
 
 @pytest.mark.lasts(30)
 def test_axe_finds_nothing(cast: Cast, page_as: Any) -> None:
-    found = {}
+    found: dict[str, list[str]] = {}
     page = page_as(cast.priya, reduced_motion="reduce")
     for name, path in states(cast).items():
         page.goto(path)

@@ -41,7 +41,7 @@ def every(page_as: Callable[..., Any], cast: Cast, **how: Any) -> Iterator[tuple
 
 
 def test_axe_finds_nothing_on_the_pages_of_accounts(cast: Cast, page_as: Callable[..., Any]) -> None:
-    found = {}
+    found: dict[str, list[str]] = {}
     for name, page in every(page_as, cast, reduced_motion="reduce"):
         found |= {name: lines} if (lines := problems_in_both(page)) else {}
     for name, told in OF_PROVIDERS.items():
