@@ -71,7 +71,7 @@ def of(approval: Approval) -> Chronicle:
     return Chronicle(
         last["revision"],
         last["digest"],
-        [one for one in ours if (one["kind"], one["revision"]) == ("decision.made", last["revision"])],
+        [one for one in ours if (one["kind"], one.get("revision")) == ("decision.made", last["revision"])],
         [entry["kind"].removeprefix("approval.") for entry in ours if entry["kind"] in _ENDS],
         next(again, ""),
     )
