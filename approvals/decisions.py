@@ -16,12 +16,14 @@ from approvals import (
     bars,
     chronicle,
     comments,
+    deputies,
     edits,
     expiry,
     floods,
     glass,
     halts,
     masking,
+    people,
     pins,
     policies,
     requested,
@@ -30,6 +32,7 @@ from approvals import (
     schemas,
     stops,
     turns,
+    vouched,
 )
 from approvals.answers import Decided as Decided
 from approvals.approvals import Approval
@@ -160,7 +163,7 @@ def _judge(approval: Approval, attempt: Attempt) -> Decided | Refused:
             "A verdict is approve, edit, reject, respond, choose, retract or stop.",
             pointer="/verdict",
         )
-    if refusal := _refusal(vote, attempt) or _not_as_told(vote):
+    if refusal := _refusal(vote, attempt) or _not_as_told(vote, attempt.by):
         return refusal
     verbs = {"approve": _approve, "reject": _reject, "edit": _edit}
     verbs |= {"respond": answers.respond, "choose": answers.choose, "stop": stops.stop, "retract": turns.retract}
@@ -177,10 +180,17 @@ def _refusal(vote: Ballot, attempt: Attempt) -> Refused | None:
     return refusal or asks_more(vote.rule, attempt, attempt.verdict) or floods.too_fast(vote, attempt)
 
 
-def _not_as_told(vote: Ballot) -> Refused | None:
-    """Asked last, and under the lock: what was read is what the ledger tells."""
+def _not_as_told(vote: Ballot, person: Person) -> Refused | None:
+    """Asked last, and under the lock: what was read is what the ledger tells, and it gave this person their right."""
+    workspace_id, lent = vote.approval.workspace_id, vote.in_place_of(person.pk)
+    holders: people.Able = {person.pk: {} if lent else vote.able.own.get(person.pk, {})}
+    holders |= {lent.lender: dict(lent.seats)} if lent else {}
     try:
         chronicle.of(vote.approval).check(vote)
+        if vouched.unexplained_among(workspace_id, holders):
+            return Refused("tampered", "By no entry of the ledger may you decide this.")
+        if lent and deputies.unexplained_among(workspace_id, [lent.absence]):
+            return Refused("tampered", "By no entry of the ledger was this seat lent to you.")
     except UNPROVEN as fault:
         return Refused("tampered", str(fault))
     return None

@@ -16,7 +16,7 @@ from django.db import models
 
 from approvals import people, rows
 from approvals.ledger import canonical, entries, followed, keys
-from approvals.people import Able, Person
+from approvals.people import Able, Given, Person
 
 
 class Absence(rows.Row):
@@ -80,7 +80,7 @@ class Lent:
     """Seats that one person may take in the place of another, each with what gives it to the lender."""
 
     absence: Absence
-    seats: Mapping[str, str]
+    seats: Mapping[str, Given]
 
     @property
     def lender(self) -> UUID:

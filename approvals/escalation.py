@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from approvals.deputies import Eligible
+from approvals.people import Given
 from approvals.policy_text import PolicyFault
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def with_more(able: Eligible, seats: Iterable[str], teams: Iterable[str]) -> Eli
     """The same people and deputies, where whoever may decide for one of these teams may take any of the seats."""
     wanted, more = set(seats), list(teams)
 
-    def lifted(held: Mapping[str, str]) -> dict[str, str]:
+    def lifted(held: Mapping[str, Given]) -> dict[str, Given]:
         own = {seat: thing for seat, thing in held.items() if seat in wanted}
         through = next((held[team] for team in more if team in held), None)
         return dict.fromkeys(wanted, through) | own if through else own

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, NamedTuple
 from uuid import UUID
 
 from django.contrib.auth.models import BaseUserManager, PermissionsMixin
@@ -149,8 +149,15 @@ def is_operators(seat: str) -> bool:
     return rows.parse_id(OPERATED, seat) is not None
 
 
-Able = dict[UUID, dict[str, str]]
-"""The seats that each of these people may take, and for each seat the public id of what gives it: a team, an agent."""
+class Given(NamedTuple):
+    """What gives a seat, a team or an agent: its public id, and the name under which its row was found."""
+
+    thing: str
+    called: str
+
+
+Able = dict[UUID, dict[str, Given]]
+"""The seats that each of these people may take, and for each seat what gives it."""
 
 
 def deciders_of(workspace_id: UUID, seats: Iterable[str]) -> Able:
@@ -162,7 +169,7 @@ def deciders_of(workspace_id: UUID, seats: Iterable[str]) -> Able:
     asked |= {"agents": list(operated), "seats": list(operated.values())}
     able: Able = {}
     for person, seat, thing in wire.rows(_ABLE, asked):
-        able.setdefault(person, {})[seat] = seat if thing is None else rows.public_id(Team.PREFIX, thing)
+        able.setdefault(person, {})[seat] = Given(rows.public_id(Team.PREFIX, thing) if thing else seat, seat)
     return able
 
 

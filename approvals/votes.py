@@ -13,7 +13,7 @@ from uuid import UUID
 from approvals import bars, escalation, people, returns, revisions, rows, said
 from approvals.approvals import Approval
 from approvals.deputies import Eligible, Lent
-from approvals.people import Person
+from approvals.people import Given, Person
 from approvals.revisions import Revision
 from approvals.rulings import Forged
 from approvals.said import Attempt, Decision
@@ -88,7 +88,7 @@ class Ballot:
         """How many seats the givers of these votes fill."""
         return bars.filled(bars.seats(self.rule), [self.seats_of(vote) for vote in one_each(votes)])
 
-    def seats_of(self, vote: Decision, able: Eligible | None = None) -> Mapping[str, str]:
+    def seats_of(self, vote: Decision, able: Eligible | None = None) -> Mapping[str, Given]:
         """The seats that this vote may fill, by the right of its giver or of the one in whose place it was given."""
         able = self.able if able is None else able
         if not vote.in_place_of_id:
@@ -128,7 +128,7 @@ class Ballot:
             return None
         return next((each for each in free if self._filled_with(others, each.seats) > filled), None)
 
-    def _filled_with(self, votes: list[Decision], more: Mapping[str, str]) -> int:
+    def _filled_with(self, votes: list[Decision], more: Mapping[str, Given]) -> int:
         return bars.filled(bars.seats(self.rule), [*map(self.seats_of, votes), more])
 
     def agreeing(self, answer: Decision) -> list[Decision]:

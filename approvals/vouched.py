@@ -9,20 +9,21 @@ from uuid import UUID
 
 from approvals import rows
 from approvals.ledger import entries, followed
-from approvals.people import Able, Membership, Person, home, is_operators, rights_in_force
+from approvals.people import Able, Given, Membership, Person, home, is_operators, rights_in_force
 
 
 @dataclass(frozen=True)
 class _Told:
-    """Who is a member by the ledger and not switched off, and which rights it gave and did not take: person, right,
-    thing."""
+    """Who is a member by the ledger and not switched off, which rights it gave and did not take (person, right, thing),
+    and which teams it formed under which name."""
 
     joined: frozenset[str] = frozenset()
     granted: frozenset[tuple[str, str, str]] = frozenset()
     off: frozenset[str] = frozenset()
+    formed: frozenset[Given] = frozenset()
 
     def after(self, told: Iterable[dict[str, Any]]) -> _Told:
-        joined, granted, off = set(self.joined), set(self.granted), set(self.off)
+        joined, granted, off, formed = set(self.joined), set(self.granted), set(self.off), set(self.formed)
         for entry in told:
             match entry["kind"]:
                 case "person.joined":
@@ -37,10 +38,13 @@ class _Told:
                     granted.add((entry["person"], entry["right"], entry["thing"]))
                 case "right.revoked":
                     granted.discard((entry["person"], entry["right"], entry["thing"]))
-        return _Told(frozenset(joined), frozenset(granted), frozenset(off))
+                case "team.formed":
+                    formed.add(Given(entry["team"], entry["slug"]))
+        return _Told(frozenset(joined), frozenset(granted), frozenset(off), frozenset(formed))
 
 
 _RIGHTS = ["person.joined", "person.left", "person.deactivated", "person.reactivated", "right.granted", "right.revoked"]
+_RIGHTS += ["team.formed"]
 _TOLD = followed.Followed(_RIGHTS, _Told(), _Told.after)
 
 
@@ -66,8 +70,9 @@ def unexplained(workspace_id: UUID) -> list[str]:
 
 
 def unexplained_among(workspace_id: UUID, able: Able) -> set[UUID]:
-    """Those of these people who are members, or may take one of these seats, by no entry of the ledger. Raises
-    ledger.about.Broken where the ledger proves nothing."""
+    """Those of these people who are members, or may take one of these seats, by no entry of the ledger: a team's seat
+    is that of the team which the ledger formed under this name. Raises ledger.about.Broken where the ledger proves
+    nothing."""
     told = _TOLD.of(workspace_id)
     return {key for key, seats in able.items() if not _explained(told, rows.public_id(Person.PREFIX, key), seats)}
 
@@ -80,6 +85,7 @@ def explained(person: Person, right: str, thing: Any) -> bool:
     return held and person.public_id in told.joined - told.off
 
 
-def _explained(told: _Told, person: str, seats: dict[str, str]) -> bool:
-    rights = {(person, "operate" if is_operators(thing) else "decide", thing) for thing in seats.values()}
-    return person in told.joined - told.off and rights <= told.granted
+def _explained(told: _Told, person: str, seats: dict[str, Given]) -> bool:
+    teams = {given for given in seats.values() if not is_operators(given.thing)}
+    rights = {(person, "decide" if given in teams else "operate", given.thing) for given in seats.values()}
+    return person in told.joined - told.off and rights <= told.granted and teams <= told.formed

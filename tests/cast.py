@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from approvals import cast as forming
 from approvals import gate, people, policies, rows
 from approvals.approvals import Approval
 from approvals.decisions import Decided, Refused, decide
@@ -85,8 +86,7 @@ def assemble() -> Cast:
     """Write the cast into the database."""
     northwind = founded("northwind", "Northwind refunds")
     halden = founded("halden", "Halden Paper")
-    with rows.within(northwind):
-        finance = Team.objects.create(workspace=northwind, slug="finance", name="Finance")
+    finance = formed(northwind, "finance", "Finance")
     dana, priya, riley, omar = (
         _person(name, northwind) for name in ("Dana Okafor", "Priya Nair", "Riley Chen", "Omar Haddad")
     )
@@ -97,6 +97,12 @@ def assemble() -> Cast:
         people.grant(omar, right, northwind, by="system")
     policy = policies.load(northwind, POLICY, by=omar.public_id, author=omar)
     return Cast(northwind, halden, finance, dana, priya, riley, omar, oskar, policy)
+
+
+def formed(workspace: Workspace, slug: str, name: str = "") -> Team:
+    """A team as the ledger knows it."""
+    with rows.within(workspace):
+        return forming.form(workspace, slug, name or slug.capitalize(), by="system")
 
 
 def _person(name: str, workspace: Workspace) -> Person:

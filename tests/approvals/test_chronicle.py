@@ -77,3 +77,12 @@ def test_what_was_asked_again_does_not_run_by_the_older_yes(cast: Cast, tamper: 
     with rows.within(cast.northwind):
         gate.hold(gate.judge(replace(call, asks_again=approval.public_id)))
     assert code(approval) == "tampered"
+
+
+def test_what_became_of_the_call_is_no_turn(cast: Cast) -> None:
+    """An outcome that was reported stands among the entries of the approval, and stops nothing."""
+    approval = ask(cast, refund())
+    say(approval, cast.dana, "approve")
+    with rows.within(cast.northwind):
+        gate.report(cast.northwind.pk, approval.chain, approval.subject, "unknown")
+    assert code(approval) == "cleared"

@@ -14,11 +14,10 @@ from approvals.approvals import Approval
 from approvals.deadlines import DueStep
 from approvals.decisions import standing
 from approvals.ledger import entries
-from approvals.people import Team
 from approvals.policies import PolicyFault
 from approvals.policy_documents import read_document
 from tests.approvals.test_absences import absent, cleared, said
-from tests.cast import POLICY, Cast, ask, refund, say
+from tests.cast import POLICY, Cast, ask, formed, refund, say
 
 pytestmark = pytest.mark.usefixtures("heard")
 
@@ -40,7 +39,7 @@ def later() -> Iterator[Any]:
 def rule(cast: Cast, words: str) -> None:
     """Every deadline of an hour says these words beside it; Omar manages, and Riley and Omar are the board."""
     for slug, members in {"managers": [cast.omar], "board": [cast.omar, cast.riley]}.items():
-        team = Team.objects.create(workspace=cast.northwind, slug=slug, name=slug.title())
+        team = formed(cast.northwind, slug)
         for person in members:
             people.grant(person, "decide", team, by="system")
     policies.load(cast.northwind, POLICY.replace("deadline: 1h", f"deadline: 1h\n    {words}"), by="system")
@@ -194,8 +193,8 @@ def test_an_edit_under_a_rule_that_does_not_escalate_takes_the_levels_away(cast:
 )
 def test_words_that_could_not_be_kept_are_refused(cast: Cast, words: str, pointer: str) -> None:
     """RL-7, AZ-3: at load, at their place."""
-    Team.objects.create(workspace=cast.northwind, slug="empty", name="Empty")
-    Team.objects.create(workspace=cast.northwind, slug="managers", name="Managers")
+    formed(cast.northwind, "empty")
+    formed(cast.northwind, "managers")
     with pytest.raises(PolicyFault) as fault:
         policies.load(cast.northwind, POLICY.replace("deadline: 1h", f"deadline: 1h\n    {words}"), by="system")
     assert fault.value.pointer == pointer

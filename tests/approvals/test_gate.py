@@ -12,10 +12,9 @@ from approvals import approvals, gate, people, policies, rows
 from approvals.approvals import Approval
 from approvals.decisions import Decision, Refused, standing
 from approvals.ledger import canonical, entries, keys
-from approvals.people import Team
 from approvals.revisions import Revision
 from approvals.rulings import Ruling
-from tests.cast import REFUND, Cast, ask, propose, refund, say
+from tests.cast import REFUND, Cast, ask, formed, propose, refund, say
 
 LEGAL = "policy: 1\nrules:\n- {id: two, match: {}, verdict: require_approval, approvals: [{team: legal, count: 1}]}"
 pytestmark = pytest.mark.usefixtures("heard")
@@ -147,7 +146,7 @@ def test_a_policy_that_asks_for_more_people_now_holds_it_back(cast: Cast) -> Non
 def test_a_seat_of_a_later_rule_needs_a_right_that_the_ledger_knows(cast: Cast, seated: Any, code: str) -> None:
     """AZ-1, T31: whoever writes a voter into the team that is asked now opens nothing."""
     approval, digest = approved(cast)
-    legal = Team.objects.create(workspace=cast.northwind, slug="legal", name="Legal")
+    legal = formed(cast.northwind, "legal")
     people.grant(cast.priya, "decide", legal, by="system")
     policies.load(cast.northwind, LEGAL, by="system")
     assert cleared(approval, digest) == "votes_fall_short"
@@ -159,7 +158,7 @@ def test_a_status_written_past_placet_opens_nothing(cast: Cast) -> None:
     """DU-L31, T31, AP-V9: approved is derived from signed votes, not from the column."""
     approval = ask(cast, refund())
     Approval.objects.update(status="approved")
-    assert cleared(approval, approvals.current_revision(approval).digest) == "votes_fall_short"
+    assert cleared(approval, approvals.current_revision(approval).digest) == "tampered"
 
 
 def test_a_vote_written_past_placet_does_not_count(cast: Cast) -> None:

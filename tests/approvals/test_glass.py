@@ -17,7 +17,7 @@ from approvals.glass import GlassReview
 from approvals.ledger import canonical, entries
 from approvals.people import Team
 from approvals.policies import PolicyFault
-from tests.cast import Cast, ask, refund, say
+from tests.cast import Cast, ask, formed, refund, say
 
 pytestmark = pytest.mark.usefixtures("heard")
 
@@ -49,9 +49,7 @@ class Duty:
 @pytest.fixture
 def duty(cast: Cast) -> Duty:
     for slug, person in (("duty", cast.omar), ("security", cast.priya)):
-        with rows.within(cast.northwind):
-            team = Team.objects.create(workspace=cast.northwind, slug=slug, name=slug.capitalize())
-        people.grant(person, "decide", team, by="system")
+        people.grant(person, "decide", formed(cast.northwind, slug), by="system")
     made = Duty(cast)
     made.load()
     return made

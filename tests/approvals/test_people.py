@@ -6,14 +6,18 @@ import pytest
 from guardian.models import UserObjectPermission
 from guardian.shortcuts import assign_perm
 
-from approvals import people, vouched, workspaces
+from approvals import approvals, departures, evidence, gate, people, vouched, workspaces
+from approvals.decisions import Refused
 from approvals.ledger import entries
-from approvals.people import Membership, Person, Team
-from tests.cast import Cast
+from approvals.people import Membership, Person
+from tests.cast import Cast, ask, formed, refund, say
+from tests.tampering import Tamper
+
+pytestmark = pytest.mark.usefixtures("heard")
 
 
 def test_a_right_is_held_on_exactly_one_thing(cast: Cast) -> None:
-    other = Team.objects.create(workspace=cast.northwind, slug="care", name="Care")
+    other = formed(cast.northwind, "care")
     assert people.may(cast.dana, "decide", cast.finance)
     assert not people.may(cast.dana, "decide", other)
     assert not people.may(cast.dana, "administer", cast.northwind)
@@ -51,7 +55,7 @@ def test_inactive_people_are_nobody(cast: Cast) -> None:
 
 def test_an_empty_team_is_nobody(cast: Cast) -> None:
     """ID-10, CH-B27."""
-    care = Team.objects.create(workspace=cast.northwind, slug="care", name="Care")
+    care = formed(cast.northwind, "care")
     assert people.deciders(care) == []
 
 
@@ -86,7 +90,7 @@ def test_a_right_written_past_placet_is_found(cast: Cast) -> None:
 def test_a_removed_team_leaves_no_right_behind_for_its_successor(cast: Cast) -> None:
     """AZ-11: keys are never used again, so a left-over permission row opens nothing."""
     UserObjectPermission.objects.filter(object_pk=str(cast.finance.pk)).exists()
-    new = Team.objects.create(workspace=cast.northwind, slug="finance-2", name="Finance")
+    new = formed(cast.northwind, "finance-2", "Finance")
     assert people.deciders(new) == []
 
 
@@ -94,3 +98,40 @@ def test_teams_of_a_person_in_one_bounded_query(cast: Cast) -> None:
     """AZ-12."""
     assert people.teams_decided_by(cast.priya, cast.northwind.pk) == {"finance"}
     assert people.teams_decided_by(cast.priya, cast.halden.pk) == set()
+
+
+@pytest.mark.committed
+def test_a_team_that_takes_anothers_name_decides_nothing_of_its(cast: Cast, tamper: Tamper) -> None:
+    """AZ-1: which team a seat belongs to is the ledger's to say, and no column's."""
+    people.grant(cast.omar, "decide", formed(cast.northwind, "interns"), by="system")
+    approval = ask(cast, refund())
+    tamper("UPDATE approvals_team SET slug = 'was-finance' WHERE slug = 'finance'")
+    tamper("UPDATE approvals_team SET slug = 'finance' WHERE slug = 'interns'")
+    answer = say(approval, cast.omar, "approve")
+    assert isinstance(answer, Refused) and answer.code == "tampered"
+    assert len([told for told in evidence.unproven(cast.northwind.pk) if "by the ledger otherwise" in told]) == 2
+
+
+@pytest.mark.committed
+def test_a_team_that_took_anothers_name_let_nothing_run(cast: Cast, tamper: Tamper) -> None:
+    """The same of a yes that was taken before."""
+    approval, interns = ask(cast, refund()), formed(cast.northwind, "interns")
+    say(approval, cast.dana, "approve")
+    people.revoke(cast.dana, "decide", cast.finance, by="system")
+    people.grant(cast.dana, "decide", interns, by="system")
+    tamper("UPDATE approvals_team SET slug = 'was-finance' WHERE slug = 'finance'")
+    tamper("UPDATE approvals_team SET slug = 'finance' WHERE slug = 'interns'")
+    answer = gate.clearance(approval.workspace_id, approval.subject, approvals.current_revision(approval).digest)
+    assert isinstance(answer, gate.NotCleared) and answer.code == "tampered"
+
+
+@pytest.mark.committed
+@pytest.mark.parametrize("verdict", ["reject", "edit", "approve"])
+def test_who_was_switched_on_by_hand_decides_nothing(cast: Cast, tamper: Tamper, verdict: str) -> None:
+    """An edit voids the votes of others, and a no ends what they approve: neither is theirs either."""
+    approval = ask(cast, refund(200_000))
+    departures.deactivate(cast.dana, by="system")
+    tamper("UPDATE approvals_person SET is_active = true")
+    dana = Person.objects.get(pk=cast.dana.pk)
+    answer = say(approval, dana, verdict, message="No.", edited=refund(150_000))
+    assert isinstance(answer, Refused) and answer.code == "tampered"

@@ -10,12 +10,13 @@ from approvals import people, policies, rows
 from approvals.approvals import Approval
 from approvals.decisions import Decided, Refused, decide
 from approvals.ledger import canonical, verify
-from approvals.people import Person, Team, Workspace
+from approvals.people import Person, Workspace
 from approvals.revisions import current_revision
 from runtime import definitions, loop, runs
 from runtime.calls import Call
 from runtime.runs import Run
 from tests.campaigns.stage import Stage
+from tests.cast import formed
 from tests.standing import founded
 
 POLICY: Final = """
@@ -159,7 +160,7 @@ def lay_out(stage: Stage, slug: str) -> Field:
         dana, riley, mallory = (_person(name, slug) for name in ("dana", "riley", "mallory"))
         for person in (dana, riley):
             people.join(person, workspace, by="system")
-        finance = Team.objects.create(workspace=workspace, slug="finance", name="Finance")
+        finance = formed(workspace, "finance")
         people.grant(dana, "decide", finance, by="system")
         policies.load(workspace, POLICY, by="system")
         for tool in ("free", "asked"):

@@ -8,6 +8,7 @@ from approvals import people, policies
 from approvals.people import Team
 from tests.campaigns.field import POLICY, Field
 from tests.campaigns.forgeries import kind
+from tests.cast import formed
 
 TWO: Final = POLICY.replace("team: finance", "team: finance, count: 2")
 
@@ -52,3 +53,14 @@ def revision_set_back(field: Field) -> None:
     field.edit("less")
     field.sql("UPDATE approvals_approval SET revision = 1 WHERE workspace_id = %(workspace)s")
     field.approve()
+
+
+@kind("a team takes the name of another", held=True)
+def team_renamed(field: Field) -> None:
+    people.join(field.mallory, field.workspace, by="system")
+    people.grant(field.mallory, "decide", formed(field.workspace, "interns"), by="system")
+    field.sql(
+        "UPDATE approvals_team SET slug = 'was-finance' WHERE workspace_id = %(workspace)s AND slug = 'finance'",
+        "UPDATE approvals_team SET slug = 'finance' WHERE workspace_id = %(workspace)s AND slug = 'interns'",
+    )
+    field.approve(field.mallory)

@@ -32,6 +32,7 @@ from runtime.children import until
 from tests.campaigns import furniture
 from tests.campaigns.stage import Stage
 from tests.campaigns.visitors import TOKEN, Form, Visitor
+from tests.cast import formed
 
 T = TypeVar("T")
 SEATS: Final = 3
@@ -88,7 +89,7 @@ def seat(stage: Stage) -> list[Seat]:
     where = {"url": f"http://{stage.recorder.address}/panel"}
     definitions.register_tool(workspace.pk, definition, kind="http", config=where, effect="keyed", by="system")
     with rows.within(workspace):
-        team = Team.objects.create(workspace=workspace, slug="panel", name="Panel")
+        team = formed(workspace, "panel")
         found = [_member(workspace, team, number) for number in range(MEMBERS)]
     policy = yaml.safe_load((stage.home / "policy.yaml").read_text("utf-8"))
     policies.load(workspace, yaml.safe_dump(policy | {"rules": [*policy["rules"], RULE]}), by="system")
