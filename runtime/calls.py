@@ -14,7 +14,7 @@ from approvals.ledger import canonical, sealing
 from approvals.rows import wire
 from runtime import hints
 from runtime.agents.agent import CallResult
-from runtime.attempts import NOTHING_HAPPENED
+from runtime.attempts import NOTHING_HAPPENED, nothing_happened
 from runtime.attempts import Attempt as Attempt
 from runtime.attempts import answer_of as answer_of
 from runtime.definitions import Tool
@@ -57,7 +57,7 @@ class Call(rows.Row):
         "proposed": frozenset({"held", "cleared", "refused"}),
         "held": frozenset({"cleared", "refused", "answered", "expired", "cancelled"}),
         "cleared": frozenset({"executing", "held", "refused", "cancelled"}),
-        "executing": frozenset({"executed", "failed", "unknown"}),
+        "executing": frozenset({"executed", "failed", "unknown", "held"}),
         "unknown": frozenset({"executed", "failed", "cleared"}),
     }
 
@@ -192,7 +192,8 @@ def _ended(call: Call) -> Attempt:
 
 def _told_of(call: Call) -> str:
     """What was said of it; and that it may have happened all the same, where it was to be sent again and was not."""
-    doubt = "An earlier sending of it has no known outcome." if call.attempt_id and call.status in UNSENT else ""
+    last = Attempt.objects.filter(pk=call.attempt_id).first() if call.attempt_id and call.status in UNSENT else None
+    doubt = "An earlier sending of it has no known outcome." if last and not nothing_happened(last, call.effect) else ""
     return f"{message_of(call)} {doubt}".strip()
 
 

@@ -87,7 +87,7 @@ def dispatch(lease: Lease, call: Call) -> None:
 
 
 def _first(call: Call) -> str:
-    """Why a cleared call may be sent: it never was or, if it was, somebody wants it sent again."""
+    """Why a cleared call may be sent: it never was or, if it was, people want it sent again."""
     return retries.CHOSEN if call.attempt_id else retries.UNSENT
 
 
@@ -97,7 +97,7 @@ def _first(call: Call) -> str:
 def _intend(lease: Lease, call: Call, why: str) -> Intent | None:
     """Commit that the call is going to be sent; None if it may not be, which is then committed instead."""
     attempt = Attempt(workspace_id=lease.workspace_id, call=call, fence=lease.fence)
-    sight = targets.before_sending(lease, call)
+    sight = targets.before_sending(lease, call) if why != retries.REPEATABLE else None
     started = time.monotonic()
     made: list[Intent] = []
     later: list[waits.NotYet] = []
@@ -109,7 +109,7 @@ def _intend(lease: Lease, call: Call, why: str) -> Intent | None:
             try:
                 tool, args = _cleared(lease, call, why, sight)
             except Refusal as refusal:
-                _turn_down(lease, call, refusal, sight)
+                _turn_down(lease, call, refusal, sight, why)
                 return
             except waits.NotYet as wait:
                 later.append(wait)
@@ -159,7 +159,7 @@ def _cleared(lease: Lease, call: Call, why: str, sight: Sight | None) -> tuple[T
         raise Refusal("The tool's definition is not the one that was cleared; propose the call anew.")
     if canonical.action_digest(answer.header, answer.args) != call.digest:
         raise Refusal("The bytes to be sent are not the ones that were cleared.")
-    if not call.attempt_id:
+    if why != retries.REPEATABLE:  # else its earlier sending may itself have changed what it points to
         _still_there(tool, answer, sight)
     return tool, answer.args
 
@@ -226,10 +226,11 @@ def refuse(lease: Lease, call: Call, why: str, said: str = "") -> None:
     leases.durably(lease, write, lambda: not Call.objects.filter(pk=call.pk, status=call.status).exists())
 
 
-def _turn_down(lease: Lease, call: Call, refusal: Refusal, sight: Sight | None) -> None:
-    """The call is not sent now: people are asked once more, or it is refused."""
+def _turn_down(lease: Lease, call: Call, refusal: Refusal, sight: Sight | None, sent_for: str) -> None:
+    """The call is not sent now: people are asked once more, or it is refused. Nobody is asked about one whose earlier
+    sending may have had its effect."""
     why = str(refusal)
-    if refusal.lapsed and call.status == Call.Status.CLEARED:
+    if refusal.lapsed and sent_for != retries.REPEATABLE:
         try:
             renewals.renew(lease, call, why, sight)
             return

@@ -76,7 +76,8 @@ _invariant(
     f"""SELECT {_id("call", "c.id")}, 'sent, in attempt ' || t.number || ', what no ruling covers'
     FROM runtime_attempt t JOIN runtime_call c ON c.id = t.call_id WHERE NOT EXISTS (
         SELECT FROM approvals_ruling r WHERE r.workspace_id = c.workspace_id AND r.subject = {_id("call", "c.id")}
-            AND (r.digest = c.digest OR c.questions > 0) AND r.args_digest = t.args_digest
+            AND (r.digest = c.digest OR c.questions > 0 OR t.outcome IN ('not_sent', 'failed_before'))
+            AND r.args_digest = t.args_digest
             AND (r.verdict = 'allow' OR EXISTS (
                 SELECT FROM approvals_revision v JOIN approvals_approval a ON a.id = v.approval_id
                 WHERE v.ruling_id = r.id AND a.status = 'approved' AND a.revision = v.number)))""",
@@ -95,13 +96,13 @@ _invariant(
 )
 _invariant(
     "nothing_unasked",
-    "Of a call that waits, or that ended without being sent, nothing was sent.",
-    f"""SELECT {_id("call", "c.id")}, 'is ' || c.status || ', and was sent' FROM runtime_call c
-    WHERE c.status IN ('proposed', 'held', 'answered', 'expired') AND c.questions = 0
-        AND EXISTS (SELECT FROM runtime_attempt t WHERE t.call_id = c.id)""",
+    "Of a call that waits, or that ended without being sent, nothing was sent, or nothing came of it.",
+    f"""SELECT {_id("call", "c.id")}, 'is proposed, and was sent' FROM runtime_call c
+    WHERE c.status = 'proposed' AND EXISTS (SELECT FROM runtime_attempt t WHERE t.call_id = c.id)""",
     f"""SELECT {_id("call", "c.id")}, 'is ' || c.status || ', and may have had an effect' FROM runtime_call c
-    WHERE c.status IN ('refused', 'cancelled') AND c.questions = 0 AND EXISTS (SELECT FROM runtime_attempt t
-        WHERE t.call_id = c.id AND t.outcome NOT IN ('not_sent', 'failed_before'))""",
+    WHERE c.status IN ('held', 'answered', 'expired', 'refused', 'cancelled') AND c.questions = 0 AND EXISTS (
+        SELECT FROM runtime_attempt t WHERE t.call_id = c.id AND t.outcome NOT IN ('not_sent', 'failed_before')
+            AND (c.effect <> 'lookup' OR t.id = c.attempt_id))""",
 )
 _invariant(
     "one_history",

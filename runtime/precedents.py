@@ -22,7 +22,7 @@ from runtime.unknowns import AGAIN
 
 log = logging.getLogger(__name__)
 
-SENDINGS: Final = ("call.intended", "outcome.reported", "call.settled")
+SENDINGS: Final = ("call.intended", "outcome.reported", "call.settled", "call.asked_again")
 """The entries that say how often a call was sent, and what came of it."""
 
 
@@ -95,19 +95,25 @@ def disagreements(call: Call, attempts: list[str], sent: list[dict[str, Any]]) -
         found.append("has attempts that are not those of its ledger.")
     elif call.attempt_id and rows.public_id(Attempt.PREFIX, call.attempt_id) != attempts[-1]:
         found.append("counts another attempt than its last.")
-    if intended and call.status in _TO_BE_SENT and sent[-1].get("choice") != AGAIN:
+    if intended and call.status in _TO_BE_SENT and not _opens(sent[-1]):
         found.append(f"is {call.status}, and by the ledger it was sent and nobody had it sent again.")
     return found
 
 
 _TO_BE_SENT: Final = frozenset({"proposed", "held", "cleared"})
-"""What a call that was sent comes back to only when people chose, last of all, to have it sent again."""
+"""What a call that was sent comes back to only when people chose, last of all, to have it sent again, or are asked
+anew because nothing had come of it."""
 
 
 def _settled(sent: list[dict[str, Any]]) -> bool:
     """Whether the last word on a call is an outcome, and nobody chose to have it sent again since."""
     last = [each for each in sent if each["kind"] != "call.intended"][-1:]
-    return bool(last and last[0].get("choice") != AGAIN)
+    return bool(last and not _opens(last[0]))
+
+
+def _opens(told: dict[str, Any]) -> bool:
+    """Whether a call may be sent after this entry, whatever was sent before."""
+    return told["kind"] == "call.asked_again" or told.get("choice") == AGAIN
 
 
 def in_force(tool: Tool) -> bool:

@@ -6,8 +6,10 @@ its own arguments lead there::
     "target": {"tool": "payments.get_charge", "args": {"charge": "/charge"}}
 
 Of the answer only a code is kept. It goes into what people vote on, so nobody can take it out; if the answer is another
-when the call is about to be sent, they are asked again. That narrows the time in which the world can change unseen, to
-the commit before the sending; it does not close it.
+when the call is about to be sent, for the first time or once more after nothing came of it, they are asked again. Only
+where an earlier sending may have arrived, and a second one does no harm, is it not looked at: that sending may have
+changed it. That narrows the time in which the world can change unseen, to the commit before the sending; it does not
+close it.
 """
 
 from __future__ import annotations
@@ -73,9 +75,9 @@ def see(tool: Tool, call: Call, args: bytes) -> Sight | None:
 
 
 def before_sending(lease: Lease, call: Call) -> Sight | None:
-    """What a cleared call that was never sent points to now: to be asked before the transaction that sends it. Nothing
-    is asked in a rehearsal, of which nothing is sent."""
-    if lease.rehearsal or call.status != Call.Status.CLEARED or call.attempt_id:
+    """What a call points to now that is to be sent: to be asked before the transaction that sends it. Nothing is asked
+    in a rehearsal, of which nothing is sent."""
+    if lease.rehearsal:
         return None
     tool = definitions.tool_named(call.workspace_id, call.tool_name)
     return see(tool, call, calls.args_of(call)) if tool is not None and definitions.genuine(tool) else None

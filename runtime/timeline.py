@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from runtime import events
+from runtime.attempts import NOTHING_HAPPENED
 from runtime.calls import Attempt, Call
 from runtime.runs import Run
 
@@ -85,7 +86,9 @@ def doubts(run: Run) -> list[str]:
         if executed > 1 and each.effect not in {"pure", "keyed", "natural"}:
             found.append(f"{each.call}: executed {executed} times, and {each.tool} is not safe to repeat.")
         unsent = {"proposed", "held", "answered", "expired", "cancelled"}
-        if each.outcomes and not each.settled and each.status in unsent:
+        # Of a tool with a lookup, which is asked before each further sending, the last one tells.
+        counting = set(each.outcomes[-1:] if each.effect == "lookup" else each.outcomes)
+        if counting - NOTHING_HAPPENED and not each.settled and each.status in unsent:
             found.append(f"{each.call}: sent, though it is {each.status}.")
         if each.status == "executed" and not executed:
             found.append(f"{each.call}: executed, with no attempt that says so.")

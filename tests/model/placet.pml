@@ -18,6 +18,7 @@
    left out: Run sleeping parked
    left out: Run parked ready
    left out: Call cleared held              (asking again is a fresh approval of the same call)
+   left out: Call executing held            (the same, after a sending that did nothing)
    left out: Approval pending superseded
 
    `broken` names what a mutant lacks; 0 is the protocol as it is. Each is found by an assertion (tests/model). */

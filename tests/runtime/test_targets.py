@@ -10,10 +10,12 @@ from django.test import Client
 from approvals import policies, revisions
 from approvals.approvals import Approval
 from approvals.decisions import Decided, Decision, Refused
-from runtime import calls, definitions, promises, tools
+from approvals.ledger import entries
+from runtime import calls, definitions, evidence, invariants, lookups, promises, targets, timeline, tools
 from runtime.calls import Call
 from runtime.runs import Run
 from runtime.tools import Use, tool
+from tests import cast as casting
 from tests.runtime.conftest import POLICY, Desk
 from tests.tampering import Tamper
 
@@ -82,6 +84,112 @@ def test_what_changed_meanwhile_is_asked_about_again(bank: Desk) -> None:
     bank.say(held, bank.cast.dana, "approve")
     bank.work(run)
     assert SENT == [{"account": "acc_1", "amount": 7}]
+
+
+def lose(monkeypatch: pytest.MonkeyPatch, *answers: tools.Answer) -> None:
+    """The next sendings of the payment do not arrive, and bring these answers."""
+    real, left = tools.send, list(answers)
+
+    def send(kind: str, config: Any, secret: bytes, args: bytes, use: Use) -> tools.Answer:
+        pays = config["function"].endswith("pay")
+        return left.pop(0) if left and pays else real(kind, config, secret, args, use)
+
+    monkeypatch.setattr(tools, "send", send)
+
+
+def pays_as(bank: Desk, effect: str, **ours: Any) -> None:
+    """Give the payment another effect, and these promises."""
+    known = next(each for each in tools.registered() if each.definition["name"] == "targets.pay")
+    definition = {**known.definition, "placet": {**known.definition["placet"], "effect": effect, **ours}}
+    how: dict[str, Any] = {"kind": "function", "config": {"function": known.path}, "by": "system"}
+    definitions.register_tool(bank.cast.northwind.pk, definition, effect=effect, **how)
+
+
+NOT_REACHED = tools.Answer(tools.FAILED_BEFORE, message="not reached", note="not reached", passing=True)
+NO_ANSWER = tools.Answer(tools.LOST, note="No answer came.")
+
+
+def approved_and_lost(bank: Desk, monkeypatch: pytest.MonkeyPatch, answer: tools.Answer) -> tuple[Run, Call]:
+    """A payment that was approved, sent, and brought this answer; then the balance changed."""
+    run, held = proposed(bank)
+    bank.say(held, bank.cast.dana, "approve")
+    lose(monkeypatch, answer)
+    bank.work(run)
+    WORLD["acc_1"] = 50_000
+    return run, held
+
+
+def test_what_changed_while_the_tool_was_out_of_reach_is_asked_about_again(
+    bank: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """BD-7, CH-B129: a sending that reached nothing is as none; it is sent once people have said yes to what is."""
+    run, held = approved_and_lost(bank, monkeypatch, NOT_REACHED)
+    assert bank.wait_out(run).status == "suspended_approval" and SENT == []
+    held.refresh_from_db()
+    [told] = [each for each in entries.read(run.workspace_id, run.public_id) if each["kind"] == "call.asked_again"]
+    assert (held.status, told["reason"], invariants.offenders()) == ("held", targets.CHANGED, [])
+    assert timeline.doubts(run) == []
+    assert Approval.objects.latest("created_at").public_id == told["approval"]
+    bank.say(held, bank.cast.dana, "edit", edited={"account": "acc_1", "amount": 5})
+    assert bank.work(run).status == "completed" and SENT == [{"account": "acc_1", "amount": 5}]
+    assert (invariants.offenders(), list(evidence.unproven(run.workspace_id))) == ([], [])
+
+
+def test_a_no_to_what_reached_nothing_leaves_no_doubt(bank: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """BD-7, DU-S9: the agent is told that it was refused, and not that it may have happened."""
+    run, held = approved_and_lost(bank, monkeypatch, NOT_REACHED)
+    bank.wait_out(run)
+    bank.say(held, bank.cast.dana, "reject", message="Not any more.")
+    assert bank.work(run).status == "completed" and SENT == []
+    [result] = bank.results(run)
+    assert (result["status"], result["message"]) == ("refused", "Not any more.")
+    assert (invariants.offenders(), list(evidence.unproven(run.workspace_id))) == ([], [])
+
+
+def test_an_unchanged_target_does_not_keep_a_retry(bank: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    run, _ = approved_and_lost(bank, monkeypatch, NOT_REACHED)
+    WORLD["acc_1"] = 0
+    assert bank.wait_out(run).status == "completed" and len(SENT) == 1
+
+
+def test_what_may_have_arrived_is_repeated_whatever_it_changed(bank: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """BD-7: the new balance may be the payment's own, which the key keeps from being made twice."""
+    run, _ = approved_and_lost(bank, monkeypatch, NO_ANSWER)
+    assert bank.wait_out(run).status == "completed" and len(SENT) == 1
+
+
+def test_what_a_lookup_does_not_find_is_asked_about_again(bank: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """BD-7, DU-S6: it surely did not arrive, so it is as one that was never sent."""
+    pays_as(bank, "lookup", lookup={"tool": "targets.balance"})
+    monkeypatch.setattr(lookups, "look", lambda *_: lookups.Sighting(lookups.ABSENT))
+    run, held = approved_and_lost(bank, monkeypatch, NO_ANSWER)
+    assert bank.wait_out(run).status == "suspended_approval" and SENT == []
+    assert (invariants.offenders(), timeline.doubts(run)) == ([], [])
+    bank.say(held, bank.cast.dana, "approve")
+    assert bank.work(run).status == "completed" and len(SENT) == 1
+    assert (invariants.offenders(), list(evidence.unproven(run.workspace_id))) == ([], [])
+
+
+def test_what_people_have_sent_again_is_looked_at_too(bank: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """BD-7: whoever has it sent again does not say yes to what nobody looked at."""
+    pays_as(bank, "unsafe")
+    run, held = approved_and_lost(bank, monkeypatch, NO_ANSWER)
+    assert bank.wait_out(run).status == "suspended_approval"
+    asked = Approval.objects.filter(kind="outcome").latest("created_at")
+    casting.say(asked, bank.cast.omar, "choose", choice="send_again")
+    assert bank.work(run).status == "suspended_approval" and SENT == []
+    bank.say(held, bank.cast.dana, "approve")
+    assert bank.work(run).status == "completed" and len(SENT) == 1
+    assert (invariants.offenders(), list(evidence.unproven(run.workspace_id))) == ([], [])
+
+
+def test_no_row_sends_a_call_back_to_people_that_may_have_arrived(bank: Desk, tamper: Tamper) -> None:
+    """T31: by the ledger nobody is asked about it."""
+    run, held = proposed(bank)
+    bank.say(held, bank.cast.dana, "approve")
+    bank.work(run)
+    tamper("UPDATE runtime_call SET status = 'held' WHERE id = %s", held.pk)
+    assert any("nobody had it sent again" in fault for fault in evidence.unproven(run.workspace_id))
 
 
 def test_an_edit_cannot_point_elsewhere(bank: Desk) -> None:
