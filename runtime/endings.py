@@ -10,7 +10,7 @@ from django.db.models import F
 
 from approvals import gate, rows
 from approvals.ledger import canonical, entries, keys, sealing
-from runtime import calls, leases, outcomes, runs
+from runtime import calls, failures, leases, outcomes, runs
 from runtime.agents.agent import plain
 from runtime.leases import Lease
 from runtime.runs import Run
@@ -37,10 +37,19 @@ def give_up(lease: Lease, error: Exception) -> None:
         log.warning("%s: its lease ran out meanwhile.", lease.public_id)
 
 
-def stop(lease: Lease, *, to: str, code: str, reason: str, **sets: Any) -> None:
+def fail_step(lease: Lease, fault: Exception) -> None:
+    """Fail the run because its agent's step cannot be kept. What is said of it may quote what an agent wrote, and is
+    kept sealed; what of it cannot be kept at all is shown as other characters."""
+    words = plain(str(fault))
+    kept = failures.sealed(lease.workspace_id, lease.run_id, words)
+    commit = failures.commitment(words)
+    stop(lease, to="failed", code=failures.CODE, reason=failures.SAID, commit=commit, reason_words=kept)
+
+
+def stop(lease: Lease, *, to: str, code: str, reason: str, commit: str = "", **sets: Any) -> None:
     """Fail or park the run, loudly. Nothing that was committed is lost, and an operator may let it go on. The reason
-    may quote what an agent made: what cannot be kept of it is shown as other characters. ``sets`` is written to the
-    run's row by the same commit."""
+    stands in the clear for ever; ``commit`` names the words that are kept beside it. ``sets`` is written to the run's
+    row by the same commit."""
     reason = plain(reason)
     log.error("%s is %s (%s): %s", lease.public_id, to, code, reason)
     ended: dict[str, Any] = {"reason_code": code, "reason": reason, "ended_at": rows.Now(), "wake_at": None}
@@ -48,7 +57,7 @@ def stop(lease: Lease, *, to: str, code: str, reason: str, **sets: Any) -> None:
     try:
         with rows.within(lease.workspace_id):
             leases.release(lease, to=to, **ended)
-            body = {"code": code, "reason": reason}
+            body = {"code": code, "reason": reason} | ({"reason_commit": commit} if commit else {})
             entries.append(lease.workspace_id, lease.public_id, f"run.{to}", body, by="system")
     except IntegrityError:
         log.error("The ledger of %s takes no entry: its head is not where its entries end", lease.public_id)

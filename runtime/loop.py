@@ -105,7 +105,7 @@ def _go_or_end(lease: Lease) -> None:
     except unknowns.Unaskable as fault:
         endings.stop(lease, to="parked", code="outcome_unknown", reason=str(fault))
     except (agents.BadStep, state.NotState) as fault:
-        endings.stop(lease, to="failed", code="bad_step", reason=str(fault))
+        endings.fail_step(lease, fault)
     except _AgentRaised as fault:
         endings.stop(lease, to="failed", code="agent", reason=str(fault))
     except IntegrityError as fault:

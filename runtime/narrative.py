@@ -12,7 +12,7 @@ from uuid import UUID
 from django.utils.dateparse import parse_datetime
 
 from approvals import gate, rows
-from runtime import budgets, checkpoints, events
+from runtime import budgets, checkpoints, events, failures
 from runtime.attempts import Attempt
 from runtime.breakpoints import Breakpoint
 from runtime.calls import Call
@@ -151,8 +151,8 @@ class Narrative:
             yield Event("step", checkpoint.created_at, step=number, checkpoint=checkpoint, uses=mine, changes=changes)
 
     def _told(self) -> Iterator[Event]:
-        for entry in self.entries:
-            kind = _kind(entry)
+        for told in self.entries:
+            entry, kind = failures.with_words(self.run, told), _kind(told)
             if kind in SILENT and entry.get("approval_kind") not in STOPS:
                 continue
             use = self.uses.get(str(entry.get("subject") or entry.get("call") or ""))

@@ -110,7 +110,7 @@ def erase(run: Run, *, by: str) -> None:
     decisions and the ledger stay. Raises NotYet for a run that has not ended or was erased before."""
     with rows.within(run.workspace_id):
         _erase_asked(run)
-        emptied = {"erased_at": rows.Now(), "title": b"", "cancel_reason": b""}
+        emptied = {"erased_at": rows.Now(), "title": b"", "cancel_reason": b"", "reason_words": b""}
         if not Run.objects.filter(pk=run.pk, status__in=FINAL, erased_at=None).update(**emptied):
             raise NotYet(f"{run.public_id} has not ended, or was erased before: cancel it first.")
         Call.objects.filter(run=run).update(args=b"", reason=b"", message=b"")

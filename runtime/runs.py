@@ -13,7 +13,7 @@ from django.db import IntegrityError, models
 
 from approvals import gate, rows
 from approvals.ledger import entries, sealing
-from runtime import budgets, checkpoints, hints, state, threads
+from runtime import budgets, checkpoints, failures, hints, state, threads
 from runtime.definitions import Agent, AgentVersion
 
 
@@ -63,6 +63,7 @@ class Run(rows.Row):
     status = models.CharField(max_length=20, choices=Status.choices, default=Status.READY)
     reason_code = models.CharField(max_length=24, blank=True)
     reason = models.TextField(blank=True)
+    reason_words = models.BinaryField(default=b"")
     head_seq = models.PositiveBigIntegerField(default=0)
     head_mac = models.BinaryField(default=b"")
     verified_seq = models.PositiveBigIntegerField(default=0)
@@ -120,9 +121,10 @@ class Run(rows.Row):
 
     @property
     def told(self) -> str:
-        """Why it stands where it stands, or nothing: in our words, or in those of whoever cancelled it. Raises
-        Tampered."""
-        return cancel_reason_of(self) or self.reason if self.status == "cancelled" else self.reason
+        """Why it stands where it stands, or nothing: in our words, in those of whoever cancelled it, or in those that
+        quote its agent. Raises Tampered."""
+        said = cancel_reason_of(self) if self.status == "cancelled" else ""
+        return said or (failures.words_of(self) if self.reason_code == failures.CODE else "") or self.reason
 
 
 OPEN = frozenset({"ready", "in_progress", "suspended_approval", "requires_action", "sleeping"})

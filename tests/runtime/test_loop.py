@@ -212,7 +212,7 @@ def test_an_agent_that_goes_wrong_ends_its_run_loudly_and_loses_nothing(
     """DU-S1, DU-S2, AP-D7: the reason names the path; the customer's name stands in none."""
     run = odd_run(desk, how)
     assert (run.status, run.reason_code) == (status, code)
-    assert word in run.reason and "customer" not in run.reason
+    assert word in run.told and "customer" not in run.told
     assert Checkpoint.objects.filter(run=run).count() == run.head_seq
     assert entries.read(run.workspace_id, run.public_id)[-1]["kind"] == f"run.{status}"
 

@@ -10,13 +10,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
+from io import StringIO
 from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.core.management import call_command
+from django.db import connection
 from django.test import Client
 
-from runtime import checkpoints, loop, runs, state
+from approvals.ledger import entries
+from runtime import checkpoints, evidence, failures, loop, retention, runs, state
 from runtime.agents.agent import BadStep, ProposedCall, Question, Step, check
 from runtime.runs import Run
 from tests.runtime import growing
@@ -106,14 +110,62 @@ def test_what_is_no_data_fails_the_step_and_is_named_by_its_path(poisoned: Any, 
     finally:
         if isinstance(value, socket.socket):
             value.close()
-    assert (run.status, run.reason_code) == ("failed", "bad_step") and run.reason.startswith("/found/here/1")
+    assert (run.status, run.reason_code) == ("failed", "bad_step") and run.told.startswith("/found/here/1")
     assert run.head_seq == 2
     assert checkpoints.read(run.workspace_id, run.pk, 2).state["good"] == 1
 
 
+def in_clear(word: str) -> list[str]:
+    """The tables of the database in which a word stands as it is."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT c.oid::regclass FROM pg_class c WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"
+        )
+        tables = [str(name) for (name,) in cursor.fetchall()]
+        found = []
+        for table in tables:
+            shown = f"SELECT count(*) FROM {table} t WHERE t::text LIKE %s OR t::text LIKE %s"
+            cursor.execute(shown, [f"%{word}%", f"%{word.encode().hex()}%"])
+            found += [table] if cursor.fetchone()[0] else []
+    return found
+
+
+def test_a_name_that_an_agent_gave_is_shown_with_its_run_and_goes_with_it(
+    desk: Desk, reads: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """DU-S1: the path of what is no data may name a customer. It is sealed, and the ledger holds a code of it."""
+    monkeypatch.setitem(growing.poison, "Jane Doe", float("nan"))
+    run = growing.grow(desk, {"goto": "poisoned"}, {})
+    assert run.told.startswith("/Jane Doe: ") and run.reason == failures.SAID and in_clear("Jane Doe") == []
+    html = html_of(reads(desk.cast.omar), run)
+    assert html.count("/Jane Doe: ") == 2 and failures.SAID not in html
+    log = StringIO()
+    call_command("run", "log", run.public_id, stdout=log)
+    assert "/Jane Doe: " in log.getvalue()
+    runs.cancel(run, by="system", reason="Enough.")
+    retention.erase(desk.work(run), by="system")
+    run.refresh_from_db()
+    assert (bytes(run.reason_words), run.told) == (b"", "It was cancelled.")
+    assert "Jane" not in html_of(reads(desk.cast.omar), run)
+    assert list(evidence.unproven(run.workspace_id)) == []
+    call_command("ledger", "verify", stdout=StringIO())
+
+
+def test_the_words_of_another_failure_are_not_taken_for_those_of_an_entry(poisoned: Any, desk: Desk) -> None:
+    """DU-S1: only the words that the ledger holds the code of stand beside its entry; those of old stand in it."""
+    run = poisoned({1, 2})
+    entry = entries.read(run.workspace_id, run.public_id)[-1]
+    assert failures.with_words(run, entry)["reason"] == run.told
+    other = failures.sealed(run.workspace_id, run.pk, "/another: one")
+    Run.objects.filter(pk=run.pk).update(reason_words=other)
+    run.refresh_from_db()
+    assert failures.with_words(run, entry)["reason"] == failures.SAID
+    assert failures.with_words(run, {"reason": "/of/old: x"}) == {"reason": "/of/old: x"}
+
+
 def test_what_is_too_large_is_named_too(poisoned: Any) -> None:
     run = poisoned("x" * state.MAX_BYTES)
-    assert run.status == "failed" and run.reason.startswith("/found: one step may write")
+    assert run.status == "failed" and run.told.startswith("/found: one step may write")
 
 
 @pytest.mark.parametrize(
@@ -134,7 +186,7 @@ def test_what_is_no_list_is_not_appended_to_and_the_last_good_checkpoint_stays(d
     """DU-S1: it is found before it is committed, so that the run can go on after a fix."""
     run = growing.grow(desk, {"update": {"a": 1}}, {"append": {"a": [2]}})
     assert (run.status, run.reason_code, run.head_seq) == ("failed", "bad_step", 2)
-    assert run.reason.startswith("/a: only a list")
+    assert run.told.startswith("/a: only a list")
     assert checkpoints.rehydrate(run.pk, head_seq=2, head_mac=bytes(run.head_mac))[0]["a"] == 1
 
 
@@ -191,7 +243,7 @@ def test_a_hostile_step_fails_its_run_and_not_its_worker(
     assert loop.advance(run.pk, run.workspace_id)
     run.refresh_from_db()
     if said:
-        assert (run.status, run.reason_code) == ("failed", "bad_step") and run.reason.startswith(said)
+        assert (run.status, run.reason_code) == ("failed", "bad_step") and run.told.startswith(said)
 
 
 def test_an_operator_lets_it_go_on_after_a_fix(

@@ -69,9 +69,7 @@ class Command(BaseCommand):
         if options["json"]:
             self.stdout.write(json.dumps(_told(run, doubts), indent=2, ensure_ascii=False))
             return
-        self.stdout.write(
-            f"{run.public_id}  {run.agent.name} {run.version.number}  {run.status}  {run.reason}".rstrip()
-        )
+        self.stdout.write(f"{run.public_id}  {run.agent.name} {run.version.number}  {run.status}  {run.told}".rstrip())
         for moment in timeline.moments(run):
             self.stdout.write(_line(moment))
         for sent in timeline.sendings(run):
@@ -162,7 +160,7 @@ def _told(run: Run, doubts: list[str]) -> dict[str, Any]:
     moments = [{**asdict(moment), "at": f"{moment.at:%Y-%m-%dT%H:%M:%S.%fZ}"} for moment in timeline.moments(run)]
     named = {"run": run.public_id, "agent": run.agent.name, "version": run.version.number, "status": str(run.status)}
     story = {"moments": moments, "calls": [asdict(sent) for sent in timeline.sendings(run)], "doubts": doubts}
-    return named | {"reason": run.reason} | story
+    return named | {"reason": run.told} | story
 
 
 def _line(moment: timeline.Moment) -> str:
