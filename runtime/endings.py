@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from typing import Any
 
+from django.core.exceptions import ObjectDoesNotExist
 from django.db import IntegrityError, connection
 from django.db.models import F
 
@@ -35,6 +36,16 @@ def give_up(lease: Lease, error: Exception) -> None:
         leases.durably(lease, write, lambda: Run.objects.filter(pk=lease.run_id).exclude(fence=lease.fence).exists())
     except leases.LeaseLost:
         log.warning("%s: its lease ran out meanwhile.", lease.public_id)
+
+
+def overtaken(lease: Lease, why: Exception) -> None:
+    """The lease is lost: somebody else has the run, or it was deleted, so that rows of it are not found any more.
+    Raises ``why`` where a row is missing of a run that is there."""
+    with rows.within(lease.workspace_id):
+        if isinstance(why, ObjectDoesNotExist) and Run.objects.filter(pk=lease.run_id).exists():
+            raise why
+    lease.lost = True
+    log.warning("%s: fence %d was overtaken. %s", lease.public_id, lease.fence, why)
 
 
 def fail_step(lease: Lease, fault: Exception) -> None:

@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any, Final
 from uuid import UUID
 
+from django.core.exceptions import ObjectDoesNotExist
 from django.db import IntegrityError, InterfaceError, OperationalError
 
 from approvals import rows
@@ -89,8 +90,8 @@ def _work(lease: Lease) -> None:
         _go_or_end(lease)
     except (OperationalError, InterfaceError) as error:
         endings.give_up(lease, error)
-    except leases.LeaseLost as lost:
-        log.warning("%s: fence %d was overtaken. %s", lease.public_id, lease.fence, lost)
+    except (leases.LeaseLost, ObjectDoesNotExist) as lost:
+        endings.overtaken(lease, lost)
 
 
 def _go_or_end(lease: Lease) -> None:
