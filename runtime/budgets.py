@@ -103,10 +103,16 @@ def tighter(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def amounts(given: Any) -> dict[str, int]:
-    """An estimate or a usage: whole numbers of tokens and money. Raises ValueError."""
+    """An estimate: whole numbers of tokens and money. Raises ValueError."""
+    return {unit: count for unit, count in named(given).items() if count}
+
+
+def named(given: Any) -> dict[str, int]:
+    """A usage: whole numbers of tokens and money, also of none, which is not the same as no word on it. Raises
+    ValueError."""
     if not isinstance(given, Mapping) or not set(given) <= set(SPENT) or not all(map(_counts, given.values())):
-        raise ValueError(f"An estimate counts {' and '.join(SPENT)} in whole numbers.")
-    return {unit: count for unit, count in given.items() if count}
+        raise ValueError(f"It counts {' and '.join(SPENT)} in whole numbers.")
+    return dict(given)
 
 
 def _counts(value: Any) -> bool:
@@ -203,16 +209,14 @@ def _cover(budget_id: UUID, wanted: Mapping[str, int], *, ending: bool = False) 
 
 
 def settle(attempt_id: UUID, usage: Mapping[str, int] | None, *, nothing: bool = False) -> None:
-    """Turn an attempt's hold into what it spent, unconditionally: what happened is recorded, also over the cap. Without
-    a word on what it spent the whole hold is charged, unless ``nothing`` can have happened."""
+    """Turn an attempt's hold into what it spent, unconditionally: what happened is recorded, also over the cap. Of a
+    unit without a word on it the whole hold is charged, unless ``nothing`` can have happened."""
     held = Hold.objects.filter(attempt_id=attempt_id).first()
     if held is None:
         return
     whole = {unit: getattr(held, unit) for unit in SPENT}
-    spent = {unit: usage.get(unit, 0) for unit in SPENT} if usage is not None else whole
-    if usage is None and nothing:
-        spent = dict.fromkeys(SPENT, 0)
-    to = "charged" if usage is None and not nothing else "settled"
+    spent = (dict.fromkeys(SPENT, 0) if nothing else whole) | dict(usage or {})
+    to = "settled" if usage or nothing else "charged"
     sets: dict[str, Any] = {f"{unit}_spent": spent[unit] for unit in SPENT}
     if rows.move(Hold, held.pk, frm="held", to=to, **sets):
         _add(held.budget_id, spent, whole)

@@ -179,7 +179,7 @@ def _send_function(config: dict[str, Any], args: bytes, use: Use) -> Answer:
 def _amounts(given: Any) -> dict[str, int] | None:
     """What was spent, or nothing where what was said of it counts nothing: the estimate is charged then."""
     try:
-        return budgets.amounts(given)
+        return budgets.named(given)
     except ValueError:
         return None
 

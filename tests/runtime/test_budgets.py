@@ -36,6 +36,12 @@ def spent(usage: dict[str, int] | None) -> tools.Answer:
     return tools.Answer(tools.EXECUTED, "done", usage=usage)
 
 
+def money() -> tuple[int, int]:
+    """Money used and held."""
+    found = Budget.objects.get()
+    return found.money_used, found.money_held
+
+
 def tokens() -> tuple[int, int]:
     """Used and held."""
     budget = Budget.objects.get()
@@ -69,6 +75,27 @@ def test_an_estimate_is_held_and_what_was_spent_is_settled(desk: Desk, monkeypat
     run = desk.begin([costly(100)], [costly(100)], budget={"tokens": 200})
     assert run.status == "completed" and seen == [(0, 100), (70, 100)] and tokens() == (140, 0) and adds_up()
     assert [each.usage for each in Attempt.objects.all()] == [{"tokens": 70}] * 2
+
+
+@pytest.mark.parametrize(
+    ("usage", "charged"),
+    [
+        ({"money": 3}, (100, 3)),
+        ({"tokens": 7}, (7, 20)),
+        ({"tokens": 0}, (0, 20)),
+        ({"tokens": 0, "money": 0}, (0, 0)),
+        ({}, (100, 20)),
+    ],
+)
+def test_of_a_unit_that_an_answer_does_not_name_the_estimate_is_charged(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, usage: dict[str, int], charged: tuple[int, int]
+) -> None:
+    """No word on a unit is not the word that none was spent."""
+    monkeypatch.setattr(tools, "send", lambda *_: spent(usage))
+    both = call("free.pure") | {"estimate": {"tokens": 100, "money": 20}}
+    run = desk.begin([both], budget={"tokens": 200, "money": 50, "currency": "EUR"})
+    assert (tokens(), money()) == ((charged[0], 0), (charged[1], 0)) and run.status == "completed"
+    assert invariants.offenders() == [] and Hold.objects.get().status == ("settled" if usage else "charged")
 
 
 def test_without_a_word_on_what_it_spent_the_estimate_is_charged(desk: Desk) -> None:
@@ -385,7 +412,12 @@ def test_a_function_and_an_endpoint_say_what_they_spent(settings: Any) -> None:
 
     with serving() as endpoint:
         settings.PLACET_ALLOW_ADDRESSES = {endpoint.address}
-        for header, usage in (("tokens=812, money=3", {"tokens": 812, "money": 3}), ("tokens=x", None), ("", None)):
+        for header, usage in (
+            ("tokens=812, money=3", {"tokens": 812, "money": 3}),
+            ("tokens=0", {"tokens": 0}),
+            ("tokens=x", None),
+            ("", None),
+        ):
             endpoint.headers["Placet-Usage"] = header
             assert tools.send("http", {"url": endpoint.url}, b"s", b"{}", USE).usage == usage
 
