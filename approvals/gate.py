@@ -15,7 +15,7 @@ from approvals.judgements import Judgement, hold, judge, refuse
 from approvals.masking import NOTHING_MASKED, Masked
 from approvals.masking import in_chain as masked
 from approvals.outcomes import report
-from approvals.people import may, names
+from approvals.people import LEAVING, may, names
 from approvals.people import named as person_named
 from approvals.pins import Pin, pin, value_at
 from approvals.pins import of as pin_of
@@ -30,6 +30,7 @@ from approvals.workspaces import of_person as workspaces_of
 from approvals.workspaces import only as only_workspace
 
 __all__ = [
+    "LEAVING",
     "NOTHING_MASKED",
     "REHEARSED",
     "Admission",

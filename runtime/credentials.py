@@ -18,9 +18,10 @@ from django.conf import settings
 from django.db import models
 from django.http import HttpRequest
 
-from approvals import rows
+from approvals import gate, rows
 from approvals.ledger import bearers, canonical, entries, keys
 from approvals.ledger.about import Broken
+from approvals.rows import wire
 from runtime import issued
 from runtime.definitions import Agent
 
@@ -68,6 +69,8 @@ class Caller:
     credential_id: UUID
     requester_id: UUID | None
     runs_per_minute: int | None = None
+    line_id: UUID | None = None
+    """The first of the credentials that took each other's place: those have one limit together."""
 
     @property
     def name(self) -> str:
@@ -117,9 +120,18 @@ def _caller(digest: str) -> Caller | None:
     credential = known.filter(usable, digest=digest, revoked_at=None).first()
     if credential is None or not _proved(credential, credential.read_at) or not credential.agent.is_active:
         return None
-    return Caller(
-        credential.workspace_id, credential.agent, credential.pk, credential.requester_id, credential.runs_per_minute
-    )
+    limit = credential.runs_per_minute
+    line_id = wire.rows(_LINE, {"credential": credential.pk})[-1][0] if limit and credential.follows_id else None
+    return Caller(credential.workspace_id, credential.agent, credential.pk, credential.requester_id, limit, line_id)
+
+
+_LINE: Final = """
+    WITH RECURSIVE line AS (
+        SELECT id, follows_id, 1 AS nth FROM runtime_agentcredential WHERE id = %(credential)s
+        UNION ALL SELECT c.id, c.follows_id, nth + 1 FROM runtime_agentcredential c JOIN line ON c.id = line.follows_id
+            WHERE nth < 10000)
+    SELECT id FROM line ORDER BY nth
+"""
 
 
 def _proved(credential: AgentCredential, at: datetime) -> bool:
@@ -232,6 +244,15 @@ def revoke(credential: AgentCredential, *, by: str) -> bool:
         if ended:
             _record("credential.revoked", held, by)
     return ended
+
+
+def _of_who_leaves(person: Any, workspace: Any, by: str) -> None:
+    """What asks on somebody's behalf ends when they leave: they know the secret."""
+    for credential in AgentCredential.objects.filter(workspace=workspace, requester=person, revoked_at=None):
+        revoke(credential, by=by)
+
+
+gate.LEAVING.append(_of_who_leaves)
 
 
 def _record(kind: str, credential: AgentCredential, by: str, **more: str) -> None:

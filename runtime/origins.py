@@ -12,9 +12,9 @@ from typing import Any, Final
 from uuid import UUID
 
 from approvals import rows
-from approvals.ledger import about, canonical, followed, keys
+from approvals.ledger import about, canonical, keys
 from approvals.rows import wire
-from runtime import checkpoints
+from runtime import checkpoints, definitions
 from runtime.agents import agent as agents
 from runtime.definitions import Agent, AgentVersion, genuine, interrupts
 from runtime.definitions.interrupts import Interrupts
@@ -29,14 +29,14 @@ def agent_of(lease: Lease) -> str:
     proved."""
     try:
         started = about.first(lease.workspace_id, lease.public_id)
-        names = _NAMES.of(lease.workspace_id)
+        registered = definitions.told(lease.workspace_id)
     except (about.Broken, keys.UnknownKey, canonical.Unrepresentable) as fault:
         raise checkpoints.Unreadable(str(fault)) from fault
     if started is None or started["kind"] != "run.started":
         raise checkpoints.Unreadable("No entry of the ledger began this run.")
     for difference in _differences(lease, started):
         raise checkpoints.Unreadable(difference)
-    name = names.get(started["agent"], "")
+    name, _ = registered.get(started["agent"], ("", 0))
     if not name:
         raise checkpoints.Unreadable("By the ledger nobody ever registered the agent of this run.")
     return name
@@ -83,11 +83,3 @@ def _version(lease: Lease) -> tuple[UUID, int]:
 
 
 _VERSION: Final = "SELECT agent_id, number FROM runtime_agentversion WHERE id = %(version)s"
-
-
-def _named(before: dict[str, str], entries: list[dict[str, Any]]) -> dict[str, str]:
-    return before | {entry["agent"]: entry["name"] for entry in entries}
-
-
-_NAMES: Final = followed.Followed[dict[str, str]](["agent.registered"], {}, _named)
-"""The name of each agent by its public id, as it was registered."""

@@ -14,7 +14,7 @@ from django.db import IntegrityError, models
 from approvals import gate, rows
 from approvals.ledger import entries, sealing
 from runtime import budgets, checkpoints, failures, hints, state, threads
-from runtime.definitions import Agent, AgentVersion
+from runtime.definitions import Agent, AgentVersion, TakesNoRuns, check_in_force
 
 
 class Run(rows.Row):
@@ -202,10 +202,12 @@ def start(
     ``by`` is the public id of whoever starts it, ``requester_id`` the person on whose behalf the agent works. A
     second start with the same ``key`` gives the first run. ``budget`` has caps, which only lower those of the agent's
     definition. Of a ``rehearsal`` nothing is ever sent. Raises state.NotState for input that is not pure JSON,
-    ValueError for an agent of another workspace or one that is switched off, and for a budget that is none.
+    TakesNoRuns for an agent of another workspace, one that is switched off or is not as it was registered last, and
+    ValueError for a budget that is none.
     """
     if agent.workspace_id != workspace_id or not agent.is_active:
-        raise ValueError(f"The agent {agent.name} takes no runs here.")
+        raise TakesNoRuns(f"The agent {agent.name} takes no runs here.")
+    check_in_force(agent)
     try:
         with rows.within(workspace_id):
             run = _accept(

@@ -30,15 +30,16 @@ def _broker(url: str) -> redis.Redis:
 
 class Starts(BaseThrottle):
     """At most settings.PLACET_RUNS_PER_MINUTE runs of one agent in a minute of the clock, whatever credential it shows,
-    and at most as many by one credential as that was made for: people who are asked can keep up. Where Redis does not
-    answer nothing is refused: a message may be lost, a run not.
+    and at most as many by one credential, with those whose place it took, as that was made for: people who are asked
+    can keep up. Where Redis does not answer nothing is refused: a message may be lost, a run not.
     """
 
     def allow_request(self, request: Any) -> bool:
         """Whether this one still fits into the minute."""
         caller: Caller = request.auth
         limits = {caller.agent.pk.hex: settings.PLACET_RUNS_PER_MINUTE}
-        limits |= {caller.credential_id.hex: caller.runs_per_minute} if caller.runs_per_minute else {}
+        line = (caller.line_id or caller.credential_id).hex
+        limits |= {line: caller.runs_per_minute} if caller.runs_per_minute else {}
         minute = int(now()) // MINUTE
         try:
             # The narrow limit first: what it turns away does not count against the agent's other credentials.

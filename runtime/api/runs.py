@@ -12,7 +12,7 @@ from approvals import rows
 from approvals.ledger import canonical, entries
 from approvals.ledger.sealing import Erased as SealErased
 from approvals.ledger.sealing import Tampered
-from runtime import budgets, checkpoints, runs, state
+from runtime import budgets, checkpoints, definitions, runs, state
 from runtime.api import shapes
 from runtime.api.access import Credential
 from runtime.api.errors import Problem
@@ -104,6 +104,8 @@ def start_run(
         )
     except state.NotState as fault:
         raise Problem(422, "invalid", str(fault), field=fault.pointer or "/input", rule="state") from fault
+    except definitions.TakesNoRuns as fault:
+        raise Problem(409, "agent_unusable", str(fault)) from fault
     if key and not (_same(run, payload, caller, thread) and _same_budget(run, caps, caller)):
         told = "This Idempotency-Key was used with another body."
         raise Problem(409, "key_reused", told, field="Idempotency-Key", rule="same_body")

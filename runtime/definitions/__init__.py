@@ -3,8 +3,11 @@
 from approvals.ledger import keys
 from runtime.definitions.agents import Agent as Agent
 from runtime.definitions.agents import AgentVersion as AgentVersion
+from runtime.definitions.agents import TakesNoRuns as TakesNoRuns
 from runtime.definitions.agents import agent_named as agent_named
+from runtime.definitions.agents import check_in_force as check_in_force
 from runtime.definitions.agents import register_agent as register_agent
+from runtime.definitions.agents import told as told
 from runtime.definitions.offers import Offer as Offer
 from runtime.definitions.offers import of_tool as of_tool
 from runtime.definitions.offers import offer as offer

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from django.db import models
 
 from approvals import rows
-from approvals.ledger import canonical, entries, keys
+from approvals.ledger import about, canonical, entries, followed, keys
 from runtime import budgets
 from runtime.definitions import interrupts
 
@@ -36,6 +36,10 @@ class Agent(rows.Row):
 
     def __str__(self) -> str:
         return self.name
+
+
+class TakesNoRuns(ValueError):
+    """An agent that is switched off, belongs elsewhere, or is not as it was registered; the message says which."""
 
 
 class AgentVersion(rows.Row):
@@ -76,6 +80,29 @@ def _signed_version(version: AgentVersion) -> bytes:
 
 
 # Questions
+
+
+def told(workspace_id: UUID) -> Mapping[str, tuple[str, int]]:
+    """The name and the number of the newest version of each agent, by its public id, as the ledger has them. Raises
+    ledger.about.Broken, UnknownKey."""
+    return _TOLD.of(workspace_id)
+
+
+def _registered(before: dict[str, tuple[str, int]], entered: list[dict[str, Any]]) -> dict[str, tuple[str, int]]:
+    return before | {entry["agent"]: (entry["name"], entry["version"]) for entry in entered}
+
+
+_TOLD: Final = followed.Followed[dict[str, tuple[str, int]]](["agent.registered"], {}, _registered)
+
+
+def check_in_force(agent: Agent) -> None:
+    """That the row names the version which the ledger says was registered last. Raises TakesNoRuns."""
+    try:
+        known = told(agent.workspace_id).get(agent.public_id)
+    except (about.Broken, keys.UnknownKey) as fault:
+        raise TakesNoRuns(f"The agent {agent.name} takes no runs here. {fault}") from fault
+    if known != (agent.name, agent.version):
+        raise TakesNoRuns(f"The agent {agent.name} takes no runs here: its row is not as its last registration says.")
 
 
 def agent_named(workspace_id: UUID, name: str) -> Agent | None:

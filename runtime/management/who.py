@@ -38,6 +38,14 @@ def person(options: dict[str, Any]) -> Any:
     return found
 
 
+def member(options: dict[str, Any]) -> Any:
+    """The same, of those who belong to the workspace that the options mean. Raises CommandError."""
+    found, here = person(options), workspace(options)
+    if found and here.pk not in {each.pk for each in gate.workspaces_of(found)}:
+        raise CommandError(f"{found.email} is no member of {here.slug}: nobody else asks for it.")
+    return found
+
+
 def public_id(person: Any) -> str:
     """How the ledger names whoever runs the command."""
     return person.public_id if person else "system"

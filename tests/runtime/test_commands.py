@@ -69,6 +69,7 @@ def test_propose_reads_strictly(desk: Desk, tmp_path: Path, text: str, word: str
         (["--workspace", "nowhere"], "no workspace nowhere"),
         ([], "--workspace SLUG"),
         (["--workspace", "northwind", "--as", "nobody@northwind.example"], "nobody@"),
+        (["--workspace", "northwind", "--as", "oskar@halden.example"], "no member of northwind"),
     ],
 )
 def test_propose_says_what_is_wrong(desk: Desk, tmp_path: Path, words: list[str], word: str) -> None:

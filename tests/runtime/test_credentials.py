@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test import RequestFactory
 
-from approvals import rows
+from approvals import departures, rows
 from approvals.ledger import bearers, entries
 from approvals.people import Person
 from runtime import credentials, definitions
@@ -52,6 +52,15 @@ def test_a_revoked_credential_opens_nothing_from_then_on(agent: Agent) -> None:
     assert _asks(secret) is None
     kinds = [entry["kind"] for entry in entries.read(agent.workspace_id, "workspace")]
     assert kinds.count("credential.created") == kinds.count("credential.revoked") == 1
+
+
+def test_what_asks_for_somebody_ends_when_they_leave(agent: Agent) -> None:
+    """AZ-7: they know the secret. What asks for nobody goes on."""
+    dana = Person.objects.get(name__startswith="Dana")
+    _, hers = credentials.create(agent, requester_id=dana.pk, by="system")
+    _, nobodys = credentials.create(agent, by="system")
+    departures.deactivate(dana, by="system")
+    assert _asks(hers) is None and _asks(nobodys) is not None
 
 
 def test_a_credential_ends_by_itself(agent: Agent, db: None) -> None:

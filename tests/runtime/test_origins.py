@@ -55,6 +55,16 @@ def test_a_run_whose_row_says_otherwise_takes_no_step(
     assert run.head_seq == 1 and not Approval.objects.exists() and tooling.happened("done") == []
 
 
+def test_no_run_begins_under_an_older_version_that_was_put_back(desk: Desk, tamper: Tamper) -> None:
+    """AU-5, T31: the newest one stops where people look at it."""
+    stopping = {"interrupt_before": ["*"]}
+    definitions.register_agent(desk.cast.northwind.pk, "scripted", "scripted", stopping, by="system")
+    tamper("UPDATE runtime_agent SET version = 1 WHERE name = 'scripted'")
+    desk.agent.refresh_from_db()
+    with pytest.raises(definitions.TakesNoRuns, match="last registration"):
+        desk.start([call("free.unsafe", 7)])
+
+
 def test_a_run_that_no_entry_began_takes_no_step(desk: Desk, tamper: Tamper) -> None:
     run = desk.start([call("free.unsafe", 7)])
     tamper("DELETE FROM approvals_entry WHERE chain_id = (SELECT id FROM approvals_chain WHERE name LIKE 'run_%%')")

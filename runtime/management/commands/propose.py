@@ -33,7 +33,7 @@ class Command(BaseCommand):
         who.add_workspace(parser)
 
     def handle(self, *_: Any, **options: Any) -> None:
-        workspace, person = who.workspace(options), who.person(options)
+        workspace, person = who.workspace(options), who.member(options)
         with rows.reading(workspace):
             self.stdout.write(_start(workspace.pk, person, options).public_id)
 

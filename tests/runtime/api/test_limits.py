@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from django.test import RequestFactory
 
+from runtime import credentials
 from runtime.api import limits
 from runtime.runs import Run
 from tests.runtime.api.conftest import Api, fault, machine
@@ -50,3 +54,15 @@ def test_a_credential_may_have_a_limit_of_its_own(desk: Desk, agent: Api, broker
     narrow = machine(desk, runs_per_minute=1)
     assert [narrow.post("/runs", BODY).status_code for _ in range(4)] == [201, 429, 429, 429]
     assert [agent.post("/runs", BODY).status_code for _ in range(3)] == [201, 201, 429]
+
+
+def test_what_took_its_place_shares_a_credential_s_limit(desk: Desk, broker: Any) -> None:
+    """HF-1: exchanging a secret three times makes no room for three runs more."""
+    made, secret = credentials.create(desk.agent, runs_per_minute=1, by="system")
+    secrets = [secret]
+    for _ in range(3):
+        made, secret = credentials.rotate(made, overlap=timedelta(hours=24), by="system")
+        secrets.append(secret)
+    asking = [RequestFactory().get("/", headers={"Authorization": f"Bearer {each}"}) for each in secrets]
+    callers = [SimpleNamespace(auth=credentials.agent_of(request)) for request in asking]
+    assert [limits.Starts().allow_request(caller) for caller in callers].count(True) == 1
