@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from io import StringIO
 from typing import Any
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.db import connection
 
 from approvals import approvals, bars, gate, glass, halts, people, policies, rows
@@ -23,6 +25,7 @@ pytestmark = pytest.mark.usefixtures("heard")
 
 Later = Callable[[int], None]
 FRESH = Assurance("fresh", ("password",))
+PRIYA = "priya@northwind.example"
 GLASS: dict[str, Any] = {"team": "duty", "review": {"team": "security", "within": "1h"}}
 
 
@@ -294,3 +297,37 @@ def test_the_stricter_of_two_rules_has_a_glass_only_where_both_have_the_same() -
     assert "break_glass" not in bars.stricter(rule, bare) and "break_glass" not in bars.stricter(bare, rule)
     assert bars.stricter(rule, sooner)["break_glass"]["review"]["within"] == 60
     assert "break_glass" not in bars.stricter(rule, other)
+
+
+def _command(*words: str) -> str:
+    out = StringIO()
+    call_command("glass", *words, "--workspace", "northwind", stdout=out)
+    return out.getvalue()
+
+
+def test_the_command_lists_what_is_to_be_reviewed_and_takes_the_finding(duty: Duty) -> None:
+    """AZ-16: the same door as the page's, for somebody of the reviewing team."""
+    approval = ask(duty.cast, refund())
+    assert "Nothing is to be reviewed" in _command("list")
+    duty.broken(approval)
+    assert approval.public_id in _command("list") and "by security  Omar Haddad" in _command("list")
+    told = _command("review", approval.public_id, "wrong", "--note", "They did not stand still.", "--as", PRIYA)
+    assert told == "Reviewed: it was wrong.\n" and GlassReview.objects.get().finding == "wrong"
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("right", "--note", "Fine.", "--as", "omar@northwind.example"), "somebody else must look at it"),
+        (("right", "--note", "Fine.", "--as", "dana@northwind.example"), "Only Security may review this"),
+        (("right", "--note", " ", "--as", PRIYA), "Say what you found"),
+        (("right", "--note", "Fine.", "--as", "nobody@northwind.example"), "nobody with the address"),
+    ],
+    ids=["who broke it", "another team", "no words", "nobody"],
+)
+def test_the_command_takes_no_finding_that_the_page_would_not(duty: Duty, words: tuple[str, ...], told: str) -> None:
+    approval = ask(duty.cast, refund())
+    duty.broken(approval)
+    with pytest.raises(CommandError, match=told):
+        _command("review", approval.public_id, *words)
+    assert GlassReview.objects.get().finding == "open"

@@ -268,6 +268,7 @@ ABOUT_NO_ROW = {
     "effect",
     "email",
     "file",
+    "finding",
     "help",
     "here",
     "json",
@@ -275,6 +276,7 @@ ABOUT_NO_ROW = {
     "label",
     "lasts",
     "lines",
+    "note",
     "number",
     "once",
     "overlap",
@@ -311,7 +313,7 @@ ABOUT_NO_ROW = {
     "verbosity",
     "version",
 }
-FILL = {"email": "oskar@halden.example", "right": "decide"}
+FILL = {"email": "oskar@halden.example", "right": "decide", "finding": "right"}
 
 
 def leaves(parser: ArgumentParser, words: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], ArgumentParser]]:
