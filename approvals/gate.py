@@ -11,6 +11,7 @@ from approvals.changes import held as propose
 from approvals.clearance import REHEARSED, Cleared, Lapsed, NotCleared, clearance, lapsed
 from approvals.deadlines import do_due
 from approvals.erasure import StillOpen, erase
+from approvals.habits import look_around
 from approvals.judgements import Judgement, hold, judge, refuse
 from approvals.masking import NOTHING_MASKED, Masked
 from approvals.masking import in_chain as masked
@@ -63,6 +64,7 @@ __all__ = [
     "hold",
     "judge",
     "lapsed",
+    "look_around",
     "masked",
     "may",
     "names",

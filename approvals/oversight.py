@@ -6,10 +6,10 @@ shorter: nobody can have read for longer. Rehearsals are left out, and so is how
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from approvals import people, rows
@@ -153,15 +153,36 @@ _WAITING: Final = """
 
 
 def noticed(found: Report) -> Iterator[str]:
-    """What is to be brought to the notice of whoever answers for the policy, as sentences about people."""
-    habits = found.of("person")
-    names = people.names({UUID(habit.name) for habit in habits})
-    for habit in habits:
-        name = names.get(UUID(habit.name), rows.public_id(Person.PREFIX, UUID(habit.name)))
+    """What is to be brought to the notice of whoever answers for the policy, as sentences about people and tools."""
+    return sentences(list(facts(found)))
+
+
+def facts(found: Report) -> Iterator[dict[str, Any]]:
+    """The same for a ledger: ``of`` whom or what, ``what`` it is, and ``count`` times among so many in ``all``."""
+    for habit in found.of("person"):
+        person = rows.public_id(Person.PREFIX, UUID(habit.name))
         if habit.always_yes:
-            yield f"{name} said yes to all of {habit.decisions:,}."
+            yield {"of": person, "what": "always_yes", "count": habit.yeses, "all": habit.decisions}
         if habit.at_once:
-            yield f"{name} gave {habit.quick:,} of {habit.yeses:,} yeses faster than anybody reads."
+            yield {"of": person, "what": "at_once", "count": habit.quick, "all": habit.yeses}
     for one in found.ended:
         if one.ended >= SOME and one.expired * 2 > one.ended:
-            yield f"{one.expired:,} of {one.ended:,} approvals of {one.tool} expired: nobody answered."
+            yield {"of": one.tool, "what": "expired", "count": one.expired, "all": one.ended}
+
+
+_SENTENCES: Final = {
+    "always_yes": "{of} said yes to all of {all:,}.",
+    "at_once": "{of} gave {count:,} of {all:,} yeses faster than anybody reads.",
+    "expired": "{count:,} of {all:,} approvals of {of} expired: nobody answered.",
+}
+
+
+def sentences(told: Iterable[dict[str, Any]]) -> Iterator[str]:
+    """Such facts in words."""
+    found = list(told)
+    keys = {fact["of"]: rows.parse_id(Person.PREFIX, fact["of"]) for fact in found if fact["what"] != "expired"}
+    names = people.names({key for key in keys.values() if key})
+    for fact in found:
+        key = keys.get(fact["of"])
+        named = names.get(key, fact["of"]) if key else fact["of"]
+        yield _SENTENCES[fact["what"]].format(**fact | {"of": named})

@@ -13,14 +13,17 @@ from django.conf import settings
 from django.core.management import call_command
 from django.db import ProgrammingError, connection, transaction
 
-from approvals import rows
+from approvals import gate, habits, oversight, rows
+from approvals.approvals import Approval
+from approvals.ledger import entries
 from approvals.people import Membership, Team
 from approvals.rows import entrances, isolation, scopes, wire
 from runtime import checks
 from runtime.embedded import ROLES
 from runtime.settings import BASE_DIR
 from tests import databases
-from tests.runtime.conftest import Desk
+from tests.cast import say
+from tests.runtime.conftest import Desk, call
 from tests.throwaway import SERVERS
 
 TABLES = isolation.tables()
@@ -187,6 +190,19 @@ def test_the_sweep_reads_all_and_writes_within_a_workspace(desk: Desk) -> None:
         assert Team.objects.update(name="Everybody") == 0
         with pytest.raises(ProgrammingError, match="row-level security"):
             Team.objects.create(workspace=desk.cast.northwind, slug="more", name="More")
+
+
+def test_the_sweep_tells_of_habits_in_the_workspace_that_has_them(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """HF-5: in the sweep's own role, which reads all workspaces and writes in one."""
+    desk.begin([call("asked.keyed")])
+    say(Approval.objects.get(), desk.cast.dana, "approve")
+    for name in ("SOME", "MOST"):
+        monkeypatch.setattr(oversight, name, 1)
+    monkeypatch.setattr(habits, "_NEXT", {})
+    with databases.pointed(USER=ROLES["sweep"], PASSWORD=SERVERS.memory["sweep"]), rows.nowhere():
+        assert gate.look_around() == 1
+    told = entries.read(desk.cast.northwind.pk, "workspace", only=[habits.NOTICED])
+    assert next(fact["of"] for entry in told for fact in entry["facts"]) == desk.cast.dana.public_id
 
 
 # Entrances

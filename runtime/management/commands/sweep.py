@@ -44,6 +44,7 @@ def _go_on(enough: threading.Event) -> None:
             sweeps.sweep()
             if clock.due():
                 sweeps.repair()
+                sweeps.watch()
                 sweeps.anchor()
         except (DatabaseError, InterfaceError) as error:
             log.warning("The database cannot be asked (%s); the next sweep tries again.", type(error).__name__)
