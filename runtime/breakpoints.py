@@ -111,9 +111,10 @@ def position(run_id: UUID) -> Position:
 def wanted(run_id: UUID, interrupts: Interrupts, node: str) -> Breakpoint | None:
     """The breakpoint at which the run has to stop before it takes the step of this node; None if it may go on."""
     here = position(run_id)
-    before = list(Breakpoint.objects.filter(run_id=run_id, seq=here.seq).order_by("created_at"))
-    if any(each.status in {"passed", "answered"} for each in before):
+    # The row that says so proves nothing; the checkpoint with which the run went on is chained to the others.
+    if Checkpoint.objects.filter(run_id=run_id, seq__gt=here.seq, kind=Checkpoint.Kind.DECISION).exists():
         return None
+    before = list(Breakpoint.objects.filter(run_id=run_id, seq=here.seq).order_by("created_at"))
     place = before[-1].place if before else _place(here, interrupts, node)
     return Breakpoint(run_id=run_id, seq=here.seq, place=place, node=here.node, goto=node) if place else None
 

@@ -41,6 +41,9 @@ def against(call: Call, chain: str, *, budgeted: bool = False) -> str | None:
         return "It would be sent by something else than what was decided about it last."
     if any(entry["kind"] == "approval.stopped" for entry in entries):
         raise checkpoints.Unreadable(f"{call.public_id} is to be sent, and by the ledger somebody stopped it.")
+    ended = [entry["kind"] for entry in entries if entry["kind"] in _OF_THE_RUN][-1:]
+    if ended not in ([], ["run.retried"]):
+        raise checkpoints.Unreadable(f"{call.public_id} is to be sent, and by the ledger its run has ended.")
     sent = [entry for entry in entries if entry["kind"] in SENDINGS]
     [(attempt_id, found)] = wire.rows(_ATTEMPTS, {"call": call.pk})
     if attempt_id != call.attempt_id:
@@ -66,12 +69,20 @@ def _is_newest(call: Call, entries: list[dict[str, Any]]) -> bool:
 
 
 def _entries(call: Call, chain: str) -> list[dict[str, Any]]:
-    """The entries about the call, after the one that opened the chain. Raises what a ledger raises that proves
-    nothing."""
+    """The entries about the call and about the end of its run, after the one that opened the chain. Raises what a
+    ledger raises that proves nothing."""
     if not call.approval:
-        return about.about(call.workspace_id, chain, call.public_id)
+        return about.about(call.workspace_id, chain, call.public_id, kinds=_OF_THE_RUN)
     told = proved(call.workspace_id, chain)
-    return [entry for entry in told if entry["seq"] == 1 or entry.get("subject") == call.public_id]
+    return [entry for entry in told if _concerns(entry, call)]
+
+
+def _concerns(entry: dict[str, Any], call: Call) -> bool:
+    return entry["seq"] == 1 or entry.get("subject") == call.public_id or entry["kind"] in _OF_THE_RUN
+
+
+_OF_THE_RUN: Final = ("run.cancelled", "run.completed", "run.failed", "run.retried")
+"""The entries that say whether a run has ended."""
 
 
 _ATTEMPTS: Final = """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 from uuid import UUID
 
@@ -16,10 +17,11 @@ class Broken(Exception):
     """The chain is not as it was written; the message says where."""
 
 
-# The member's canonical bytes: nothing else in an entry can hold them, for a quotation mark in a text is escaped.
+# The members' canonical bytes: nothing else in an entry can hold them, for a quotation mark in a text is escaped.
 _ABOUT = """
     SELECT e.seq, e.body, e.prev, e.hash, e.mac FROM approvals_entry e JOIN approvals_chain c ON c.id = e.chain_id
-    WHERE c.workspace_id = %s AND c.name = %s AND (e.seq = 1 OR position(%s IN e.body) > 0) ORDER BY e.seq
+    WHERE c.workspace_id = %s AND c.name = %s AND (e.seq = 1
+        OR EXISTS (SELECT FROM unnest(%s::bytea[]) AS word WHERE position(word IN e.body) > 0)) ORDER BY e.seq
 """
 # Each entry follows the one before it, and the head is the last: what the head's code is made of then holds them all.
 _WHOLE = """
@@ -32,18 +34,20 @@ _WHOLE = """
 """
 
 
-def about(workspace_id: UUID, chain: str, subject: str) -> list[dict[str, Any]]:
-    """The entry that opened a chain and those whose member ``subject`` is this one, in order.
+def about(workspace_id: UUID, chain: str, subject: str, *, kinds: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """The entry that opened a chain and those whose member ``subject`` is this one, in order, with those of some
+    ``kinds`` that have no subject.
 
     Raises Broken where entries are missing, stand in others' places or are not ours; keys.UnknownKey where that cannot
     be told. Whether the columns beside every other entry agree with it is for `ledger verify` to say.
     """
+    words = [b'"subject":' + canonical.encode(subject), *(b'"kind":' + canonical.encode(kind) for kind in kinds)]
     with connection.cursor() as cursor:
         cursor.execute(_WHOLE, {"workspace": workspace_id, "chain": chain, "genesis": genesis(workspace_id, chain)})
         whole, head, mac = cursor.fetchone() or (False, b"", b"")
         if not whole or not keys.holds("ledger", bytes(head), bytes(mac)):
             raise Broken(f"The ledger of {chain} is not whole.")
-        cursor.execute(_ABOUT, [workspace_id, chain, b'"subject":' + canonical.encode(subject)])
+        cursor.execute(_ABOUT, [workspace_id, chain, words])
         found = cursor.fetchall()
     return [_genuine(chain, *map(bytes, line), seq=seq) for seq, *line in found]
 

@@ -239,6 +239,14 @@ def test_a_forged_yes_lets_nothing_pass(desk: Desk) -> None:
     assert desk.work(run).reason_code == "not_cleared" and not Decision.objects.exists()
 
 
+def test_a_row_that_says_it_was_passed_lets_nothing_pass(desk: Desk) -> None:
+    """AU-5, T31: that people passed it stands in the run's chain, and the row is an index of it."""
+    run = walker(desk, interrupt_before=["pay"], **OPEN)
+    Breakpoint.objects.filter(run=run).update(status="passed", consumed_seq=2)
+    Run.objects.filter(pk=run.pk).update(status="ready")
+    assert desk.work(run).status != "completed" and tooling.happened("sent") == []
+
+
 def test_a_state_too_large_to_be_shown_parks_the_run(desk: Desk) -> None:
     schema = {"type": "object", "properties": {"input": {"type": "object"}}}
     definition = {"graph": "walk", "interrupt_before": ["pay"], "state_schema": schema}

@@ -8,7 +8,7 @@ import pytest
 
 from approvals import rows
 from approvals.ledger import anchors, keys
-from runtime import attempts, evidence, precedents
+from runtime import attempts, evidence, precedents, runs
 from runtime.attempts import Attempt
 from runtime.runs import Run
 from tests.columns import written
@@ -95,6 +95,21 @@ def test_an_older_state_put_back_whole_parks_the_run(desk: Desk, tamper: Tamper)
     assert run.status == "ready"
     assert desk.work(run).status == "parked" and "an older state was put back" in run.reason
     assert len(tooling.happened("sent")) == 1
+
+
+@pytest.mark.parametrize("tool", ["free.unsafe", "asked.unsafe"])
+def test_a_run_that_was_cancelled_and_is_set_back_sends_nothing(desk: Desk, tamper: Tamper, tool: str) -> None:
+    """AU-5, T31, DU-E7: with the rows of run and call as they were before."""
+    run = desk.start([call(tool, 7)])
+    if tool == "asked.unsafe":
+        desk.work(run)
+        desk.say(desk.calls(run)[0], desk.cast.dana, "approve")
+    runs.cancel(run, by=desk.cast.omar.public_id, reason="Enough.")
+    assert desk.work(run).status == "cancelled"
+    tamper("UPDATE runtime_call SET status = 'cleared', ended_at = NULL, message = ''")
+    tamper("UPDATE runtime_run SET status = 'ready', cancel_by = '', ended_at = NULL")
+    run.refresh_from_db()
+    assert desk.work(run).status != "ready" and tooling.happened("sent") == []
 
 
 def test_a_file_of_anchors_that_is_not_for_workers_stops_nobody(
