@@ -9,6 +9,7 @@ import itertools
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from typing import Final
 
 from django.core.management import call_command
 from django.db import connections
@@ -18,6 +19,13 @@ from runtime.roles import identifier
 from tests.throwaway import SERVERS
 
 _numbers = itertools.count(1)
+MOVABLE: Final = """
+    CREATE OR REPLACE FUNCTION placet_now() RETURNS timestamptz LANGUAGE sql VOLATILE AS $$
+        SELECT clock_timestamp() + make_interval(
+            secs => COALESCE(NULLIF(current_setting('placet.clock_offset', true), ''), '0')::double precision)
+    $$
+"""
+"""A clock that a test may set forward, in the place of the one that is installed."""
 
 
 @cache
@@ -26,6 +34,8 @@ def start() -> None:
     SERVERS.start()
     with pointed(NAME=DATABASE, USER=ROLES["owner"], PASSWORD=SERVERS.memory["owner"], PORT=str(SERVERS.postgres.port)):
         call_command("migrate", verbosity=0, interactive=False)
+        with connections["default"].cursor() as cursor:
+            cursor.execute(MOVABLE)
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -17,6 +18,7 @@ from approvals.policies import Policy
 from approvals.revisions import Revision
 from approvals.rulings import Ruling
 from tests.cast import Cast, ask, refund, say
+from tests.tampering import Tamper
 from tests.throwaway import SERVERS
 
 pytestmark = pytest.mark.usefixtures("heard")
@@ -98,11 +100,16 @@ def test_what_is_written_once_is_neither_changed_nor_deleted(cast: Cast, model: 
         cursor.execute(change.format(model._meta.db_table))
 
 
-def test_the_clock_can_be_set_forward_by_the_session(cast: Cast) -> None:
+@pytest.mark.committed
+def test_no_setting_tells_the_database_another_time(tamper: Tamper) -> None:
+    """AU-5, T31: neither of the session nor of the database, where a rule, a freeze and a deadline go by it. The clock
+    that tests may set forward is theirs alone."""
+    tamper(import_module("approvals.migrations.0025_clock").CLOCK)
     before = rows.now()
     with connection.cursor() as cursor:
-        cursor.execute("SELECT set_config('placet.clock_offset', '3600', true)")
-    assert 3_599 < (rows.now() - before).total_seconds() < 3_660
+        cursor.execute("SELECT set_config('placet.clock_offset', '3600', false)")
+        assert (rows.now() - before).total_seconds() < 60
+        cursor.execute("SELECT set_config('placet.clock_offset', '0', false)")
 
 
 def test_statements_that_lock_read_the_clock_again() -> None:
