@@ -101,21 +101,32 @@ def test_two_validators_agree_on_draft_7(schema: Any, value: Any) -> None:
 @given(_schemas(), VALUES)
 def test_every_schema_is_taken_in_or_refused_with_a_place(schema: Any, value: Any) -> None:
     """JS-1: admission never fails otherwise, and nothing admitted fails otherwise when it is used."""
-    try:
-        admission = schemas.admit({"name": "x", "inputSchema": {"type": "object", "allOf": [schema]}})
-    except schemas.Inadmissible:
-        return
-    schemas.validate(admission.definition["inputSchema"], value)
+    answer = _admitted({"type": "object", "allOf": [schema]})
+    if isinstance(answer, schemas.Inadmissible):
+        assert _has_a_place(answer)
+    else:
+        faults = schemas.validate(answer.definition["inputSchema"], value)
+        assert all(fault.rule and fault.message for fault in faults)
 
 
 @settings(max_examples=100)
 @given(JSON)
 def test_any_json_for_a_schema_is_an_answer(value: Any) -> None:
-    """JS-1: whatever stands where a schema should."""
+    """JS-1: whatever stands where a schema should, a tool comes of it or a refusal with its place."""
+    answer = _admitted(value)
+    assert _has_a_place(answer) if isinstance(answer, schemas.Inadmissible) else answer.digest
+
+
+def _admitted(schema: Any) -> schemas.Admission | schemas.Inadmissible:
     try:
-        schemas.admit({"name": "x", "inputSchema": value})
+        return schemas.admit({"name": "x", "inputSchema": schema})
     except schemas.Inadmissible as refusal:
-        canonical.split(refusal.pointer)
+        return refusal
+
+
+def _has_a_place(refusal: schemas.Inadmissible) -> bool:
+    """Whether it says which rule is broken, and where, by a JSON pointer."""
+    return bool(refusal.rule) and canonical.join(canonical.split(refusal.pointer)) == refusal.pointer
 
 
 @pytest.mark.parametrize(

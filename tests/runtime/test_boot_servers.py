@@ -71,8 +71,8 @@ def test_a_role_may_have_any_password(servers, password):
             connection.execute(statement.encode())
     with psycopg.connect(
         host="127.0.0.1", port=servers.postgres.port, user="odd", password=password, dbname="postgres"
-    ):
-        pass
+    ) as connection:
+        assert connection.execute("SELECT current_user").fetchone() == ("odd",)
 
 
 def test_nobody_enters_without_the_password(servers):

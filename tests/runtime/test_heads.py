@@ -43,16 +43,20 @@ def when(monkeypatch: pytest.MonkeyPatch, number: int, happens: Any) -> None:
     monkeypatch.setattr(growing.told, "step", step)
 
 
-def cut_off() -> None:
+def cut_off() -> int:
+    """End the worker's connection; returns which it was."""
+    pid: int = connection.connection.info.backend_pid
     with SERVERS.postgres.connect() as admin:
-        admin.execute("SELECT pg_terminate_backend(%s)", [connection.connection.info.backend_pid])
+        admin.execute("SELECT pg_terminate_backend(%s)", [pid])
+    return pid
 
 
 def test_a_worker_that_was_cut_off_commits_its_step_all_the_same(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """DU-E1: the connection is gone when the step is to be written."""
-    run = growing.start(desk, *SCRIPT)
-    when(monkeypatch, 3, cut_off)
+    run, cut = growing.start(desk, *SCRIPT), list[int]()
+    when(monkeypatch, 3, lambda: cut.append(cut_off()))
     whole(desk.work(run))
+    assert len(cut) == 1 and connection.connection.info.backend_pid not in cut
 
 
 def test_a_step_whose_acknowledgement_was_lost_is_there_once(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

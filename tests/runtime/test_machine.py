@@ -7,6 +7,7 @@ more, every run ends.
 from __future__ import annotations
 
 import os
+from collections import Counter
 from typing import Any
 from unittest.mock import patch
 from uuid import UUID
@@ -50,6 +51,8 @@ class Machine(RuleBasedStateMachine):
 
     desk: Desk
     known = Bundle("runs")
+    ended: Counter[str]
+    """How the runs of all examples ended."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -154,6 +157,7 @@ class Machine(RuleBasedStateMachine):
                     break
                 self._go_on()
             assert {str(run.status) for run in self.runs} <= {"completed", "cancelled"}
+            self.ended.update(str(run.status) for run in self.runs)
             self.invariants_hold()
             self.the_world_saw_only_what_was_allowed()
             assert [doubt for run in self.runs for doubt in timeline.doubts(run)] == []
@@ -209,7 +213,7 @@ def machine(desk: Desk) -> type[Machine]:
     )
     for manner in ("free", "asked", "pair"):
         promising(desk, f"{manner}.lookup", lookup={"tool": "world.find"})
-    return type("TheMachine", (Machine,), {"desk": desk})
+    return type("TheMachine", (Machine,), {"desk": desk, "ended": Counter()})
 
 
 @pytest.mark.lasts(50)
@@ -218,3 +222,4 @@ def test_whatever_happens_nothing_happens_twice_or_unasked_and_everything_ends(m
     PLACET_EXAMPLES."""
     examples = int(os.environ.get("PLACET_EXAMPLES", "8"))
     run_state_machine_as_test(machine, settings=settings(max_examples=examples, stateful_step_count=20))
+    assert machine.ended["completed"], "no example had a run that went to its end"

@@ -134,9 +134,10 @@ def test_every_proposal_keeps_the_tools_own_schema() -> None:
 
     schemas = {offer["definition"]["name"]: offer["definition"]["inputSchema"] for offer in catalogue.ENDPOINTS}
     schemas |= {known.definition["name"]: known.definition["inputSchema"] for known in tools.registered()}
-    for ticket in shop.tickets(Path("/nowhere")):
-        for call in Played(ticket["number"]).calls:
-            jsonschema.validate(call.args, schemas[call.tool])
+    calls = [call for ticket in shop.tickets(Path("/nowhere")) for call in Played(ticket["number"]).calls]
+    checks = {tool: jsonschema.validators.validator_for(schema)(schema) for tool, schema in schemas.items()}
+    assert {call.tool for call in calls} >= {"tickets.read", "payments.create_refund"}
+    assert [call for call in calls if not checks[call.tool].is_valid(call.args)] == []
 
 
 def test_cents_are_read_as_money() -> None:
