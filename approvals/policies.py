@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import lru_cache
 from typing import Any
 from uuid import UUID
@@ -139,9 +140,15 @@ def judge(workspace_id: UUID, *, tool: str, agent: str, args: Any, kind: str = "
     return _in_shadow(policy, opinion) if shadow and kind == "call" else opinion
 
 
+def shadow_until(policy: Policy) -> datetime | None:
+    """Until when this version asks nobody; None where it asks people already. Raises Forged."""
+    end = policy_shadow.until(policy.contents)
+    return end if end and end > rows.now() else None
+
+
 def _in_shadow(policy: Policy, opinion: Opinion) -> Opinion:
-    end = policy_shadow.until(policy.contents) if opinion.verdict == "require_approval" else None
-    if end is None or end <= rows.now():
+    end = shadow_until(policy) if opinion.verdict == "require_approval" else None
+    if end is None:
         return opinion
     told = f"Policy stands in shadow until {end:%Y-%m-%d %H:%M} UTC: rule {opinion.rule_id} would have asked people."
     return replace(opinion, verdict="allow", reason=told, shadow=True)

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
-from approvals import policies, policy_shadow, rows
+from approvals import policies
 from approvals.rows import wire
 from approvals.rulings import UNPROVEN
 
@@ -30,10 +30,9 @@ def stands_until(workspace_id: UUID) -> datetime | None:
     """Until when the policy in force asks nobody; None where it asks people, or is not as it was saved."""
     policy = policies.current(workspace_id)
     try:
-        end = policy_shadow.until(policy.contents) if policy else None
+        return policies.shadow_until(policy) if policy else None
     except UNPROVEN:
         return None
-    return end if end and end > rows.now() else None
 
 
 def would_have_held(workspace_id: UUID, since: timedelta) -> list[Would]:
