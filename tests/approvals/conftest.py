@@ -6,7 +6,7 @@ that take it work in copies of that database: in one of their own where they com
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from copy import deepcopy
 from functools import cache
@@ -20,6 +20,7 @@ from approvals.approvals import Resolution
 from runtime.embedded import DATABASE
 from tests import cast as casting
 from tests import databases
+from tests.clock import set_forward
 
 HEARD: list[Resolution] = []
 
@@ -85,3 +86,10 @@ def heard() -> object:
     HEARD.clear()
     with override_settings(PLACET_RESOLVED="tests.approvals.conftest.hear"):
         yield HEARD
+
+
+@pytest.fixture
+def later() -> Iterator[Callable[[float], None]]:
+    """Set the database's clock forward, by hours."""
+    yield lambda hours: set_forward(hours * 3600)
+    set_forward(0)

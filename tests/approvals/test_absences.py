@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import timedelta
 from io import StringIO
 from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import connection
 
 from approvals import absences, approvals, departures, deputies, explaining, gate, people, policies, rows
 from approvals.approvals import Approval
@@ -43,18 +42,6 @@ def cleared(approval: Approval) -> str:
     digest = approvals.current_revision(Approval.objects.get(pk=approval.pk)).digest
     answer = gate.clearance(approval.workspace_id, approval.subject, digest)
     return answer.code if isinstance(answer, gate.NotCleared) else "cleared"
-
-
-@pytest.fixture
-def later() -> Iterator[Any]:
-    """Set the database's clock forward, by hours."""
-
-    def forward(hours: float) -> None:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT set_config('placet.clock_offset', %s, true)", [str(round(hours * 3600))])
-
-    yield forward
-    forward(0)
 
 
 def test_a_deputy_decides_what_already_waits_and_both_names_are_kept(cast: Cast) -> None:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connection
 
 from approvals import approvals, bars, deadlines, gate, halts, people, policies, rows
 from approvals.approvals import Approval
@@ -22,18 +20,6 @@ from tests.cast import POLICY, Cast, ask, formed, refund, say
 pytestmark = pytest.mark.usefixtures("heard")
 
 LEVELS = "on_deadline: escalate\n    escalate: [{teams: [managers], deadline: 2h}, {teams: [board], deadline: 30m}]"
-
-
-@pytest.fixture
-def later() -> Iterator[Any]:
-    """Set the database's clock forward, by hours."""
-
-    def forward(hours: float) -> None:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT set_config('placet.clock_offset', %s, true)", [str(round(hours * 3600))])
-
-    yield forward
-    forward(0)
 
 
 def rule(cast: Cast, words: str) -> None:

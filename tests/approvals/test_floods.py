@@ -7,7 +7,6 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connection
 
 from approvals import floods, gate, policies, rows
 from approvals.approvals import Approval
@@ -17,6 +16,7 @@ from tests import cast as casting
 from tests.approvals.pages.conftest import Reads
 from tests.approvals.pages.conftest import reads as reads
 from tests.cast import Cast, ask, propose, refund, say
+from tests.clock import set_forward
 
 pytestmark = pytest.mark.usefixtures("heard")
 
@@ -53,8 +53,7 @@ def test_what_expired_takes_no_room(cast: Cast) -> None:
     """HF-1: though no sweep came by."""
     limit(cast, open_per_agent=1)
     ask(cast, refund())
-    with connection.cursor() as cursor:
-        cursor.execute("SET LOCAL placet.clock_offset = '3601'")
+    set_forward(3601)
     assert hold(cast).verdict == "require_approval"
 
 
@@ -100,8 +99,7 @@ def test_nobody_says_yes_faster_than_policy_lets_them(cast: Cast) -> None:
     assert [type(one) for one in said] == [Decided, Decided, Refused]
     assert isinstance(said[2], Refused) and said[2].code == "too_fast"
     assert isinstance(say(ask(cast, refund()), cast.priya, "approve"), Decided)
-    with connection.cursor() as cursor:
-        cursor.execute("SET LOCAL placet.clock_offset = '61'")
+    set_forward(61)
     assert isinstance(say(ask(cast, refund()), cast.dana, "approve"), Decided)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from django.db import connection
 from guardian.shortcuts import assign_perm
 
 from approvals import approvals, gate, people, policies, rows
@@ -15,6 +14,7 @@ from approvals.ledger import canonical, entries, keys
 from approvals.revisions import Revision
 from approvals.rulings import Ruling
 from tests.cast import REFUND, Cast, ask, formed, propose, refund, say
+from tests.clock import set_forward
 
 LEGAL = "policy: 1\nrules:\n- {id: two, match: {}, verdict: require_approval, approvals: [{team: legal, count: 1}]}"
 pytestmark = pytest.mark.usefixtures("heard")
@@ -115,8 +115,7 @@ def test_an_earlier_revision_is_never_cleared(cast: Cast) -> None:
 def test_approved_just_before_the_deadline_does_not_run_after_it(cast: Cast) -> None:
     """AP-U10."""
     approval, digest = approved(cast)
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT set_config('placet.clock_offset', '3601', true)")
+    set_forward(3601)
     assert cleared(approval, digest) == "expired"
 
 

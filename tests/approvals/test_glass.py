@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import connection
 
 from approvals import approvals, bars, gate, glass, halts, people, policies, rows
 from approvals.approvals import Approval, Resolution
@@ -20,6 +19,7 @@ from approvals.ledger import canonical, entries
 from approvals.people import Team
 from approvals.policies import PolicyFault
 from tests.cast import Cast, ask, formed, refund, say
+from tests.clock import set_forward
 
 pytestmark = pytest.mark.usefixtures("heard")
 
@@ -61,12 +61,7 @@ def duty(cast: Cast) -> Duty:
 @pytest.fixture
 def later(db: None) -> Later:
     """Let the clock of this transaction stand so many seconds ahead."""
-
-    def move(seconds: int) -> None:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT set_config('placet.clock_offset', %s, true)", [str(seconds)])
-
-    return move
+    return set_forward
 
 
 def code(answer: Any) -> str:

@@ -7,7 +7,6 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connection
 
 from approvals import gate, grants, people, policies, rows
 from approvals.approvals import Approval
@@ -17,6 +16,7 @@ from approvals.grants import Grant
 from approvals.ledger import canonical, entries
 from tests import cast as casting
 from tests.cast import REFUND, Cast, propose, refund, say
+from tests.clock import set_forward as later
 
 STANDING = "standing: {for: 1h, uses: 3, sum: {of: /amount, at_most: 100000}}"
 POLICY = casting.POLICY.replace("editable: [/amount, /note]", f"editable: [/amount, /note]\n    {STANDING}")
@@ -51,11 +51,6 @@ def hold(cast: Cast, args: Any = None, **more: Any) -> tuple[gate.Proposal, gate
 
 def cleared(cast: Cast, held: tuple[gate.Proposal, gate.Held]) -> Any:
     return gate.clearance(cast.northwind.pk, held[0].subject, held[1].digest or "")
-
-
-def later(seconds: int) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(f"SET LOCAL placet.clock_offset = '{seconds}'")
 
 
 def test_a_call_under_a_grant_goes_without_asking_and_is_written_down(cast: Cast) -> None:

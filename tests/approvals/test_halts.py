@@ -16,6 +16,7 @@ from approvals.halts import Halt
 from approvals.ledger import canonical, entries
 from approvals.people import Team
 from tests.cast import Cast, ask, refund, say
+from tests.clock import set_forward
 
 pytestmark = pytest.mark.usefixtures("heard")
 
@@ -35,12 +36,7 @@ class Agent:
 @pytest.fixture
 def later(db: None) -> Later:
     """Let the clock of this transaction stand so many seconds ahead."""
-
-    def move(seconds: int) -> None:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT set_config('placet.clock_offset', %s, true)", [str(seconds)])
-
-    return move
+    return set_forward
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from approvals.people import Membership, Person
 from approvals.votes import Refused
 from tests.approvals.test_signin import is_in, sign_in
 from tests.cast import Cast
+from tests.clock import set_forward
 from tests.mailboxes import Mailbox, token_in
 
 NEW = "nora@northwind.example"
@@ -76,8 +77,7 @@ def withdrawn(cast: Cast) -> None:
 
 
 def expired(cast: Cast) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT set_config('placet.clock_offset', %s, true)", [str(8 * 86_400)])
+    set_forward(8 * 86_400)
 
 
 def inviter_lost_the_right(cast: Cast) -> None:

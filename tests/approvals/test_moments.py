@@ -6,7 +6,6 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connection
 
 from approvals import approvals, gate, people, policies, rows
 from approvals.approvals import Approval, Resolution
@@ -16,6 +15,7 @@ from tests.approvals.pages.conftest import Reads, at, form_of
 from tests.approvals.pages.conftest import reads as reads
 from tests.approvals.test_asked_of_verdicts import code
 from tests.cast import Cast, ask, refund, say
+from tests.clock import set_forward as later
 from tests.tampering import Tamper
 
 pytestmark = pytest.mark.usefixtures("heard")
@@ -47,12 +47,6 @@ def clearance(approval: Approval) -> gate.Cleared | gate.NotCleared:
 def cleared(approval: Approval) -> str:
     answer = clearance(approval)
     return answer.code if isinstance(answer, gate.NotCleared) else "cleared"
-
-
-def later(seconds: int) -> None:
-    """Let the database's clock stand so many seconds ahead."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT set_config('placet.clock_offset', %s, true)", [str(seconds)])
 
 
 # Holding it back

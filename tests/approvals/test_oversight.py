@@ -16,6 +16,7 @@ from approvals import oversight, rows
 from approvals.approvals import Approval
 from approvals.oversight import Ended, Habit, Report
 from tests.cast import Cast, ask, refund, say
+from tests.clock import set_forward
 
 pytestmark = pytest.mark.usefixtures("heard")
 
@@ -36,8 +37,7 @@ class Clock:
 
     def passes(self, seconds: float) -> None:
         self.seconds += int(seconds)
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT set_config('placet.clock_offset', %s, true)", [str(self.seconds)])
+        set_forward(self.seconds)
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from runtime import credentials, definitions
 from runtime.credentials import AgentCredential
 from runtime.definitions import Agent
 from tests import cast as casting
+from tests.clock import set_forward
 
 
 @pytest.fixture
@@ -66,8 +67,7 @@ def test_what_asks_for_somebody_ends_when_they_leave(agent: Agent) -> None:
 def test_a_credential_ends_by_itself(agent: Agent, db: None) -> None:
     _, secret = credentials.create(agent, days=1, by="system")
     assert _asks(secret) is not None
-    with connection.cursor() as cursor:
-        cursor.execute("SET LOCAL placet.clock_offset = '86401'")
+    set_forward(86401)
     assert _asks(secret) is None
 
 

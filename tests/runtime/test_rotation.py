@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import connection
 from django.test import RequestFactory
 
 from approvals import rows
@@ -18,6 +17,7 @@ from runtime import credentials, definitions, evidence
 from runtime.credentials import AgentCredential, CannotRotate
 from runtime.definitions import Agent
 from tests import cast as casting
+from tests.clock import set_forward as later
 
 HOUR = timedelta(hours=1)
 
@@ -32,11 +32,6 @@ def agent(db: None) -> Agent:
 def opens(secret: str) -> bool:
     asked = RequestFactory().get("/", headers={"Authorization": f"Bearer {secret}"})
     return credentials.agent_of(asked) is not None
-
-
-def later(seconds: int) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(f"SET LOCAL placet.clock_offset = '{seconds}'")
 
 
 def row_of(credential: AgentCredential) -> dict[str, Any]:

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from django.db import connection
 
 from approvals import gate
 from tests.approvals.pages.conftest import Reads, at
 from tests.approvals.test_deadlines import LEVELS, rule
 from tests.cast import Cast, ask, refund
+from tests.clock import set_forward
 
 pytestmark = pytest.mark.usefixtures("heard")
 
@@ -21,12 +21,10 @@ def an_hour_later() -> Iterator[Any]:
     """Let the database's clock stand past the first level."""
 
     def forward() -> None:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT set_config('placet.clock_offset', '4000', true)")
+        set_forward(4000)
 
     yield forward
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT set_config('placet.clock_offset', '0', true)")
+    set_forward(0)
 
 
 def test_the_page_says_who_may_decide_next_and_by_now(cast: Cast, reads: Reads, an_hour_later: Any) -> None:
