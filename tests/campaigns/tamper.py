@@ -19,7 +19,7 @@ def run(stage: Stage, options: argparse.Namespace) -> tuple[bool, dict[str, Any]
     """Tamper; ok when everything was caught, nothing was sent, and what nobody touched ran and verified."""
     from django.db import connection
 
-    from tests.campaigns import histories, intruders  # noqa: F401 - which add older votes, and the ways in
+    from tests.campaigns import histories, intruders, permits, records  # noqa: F401 - which add their own
     from tests.campaigns.forgeries import KINDS
 
     stage.stack.stop("runs", "sweep")  # the loop runs here, so that a worker comes after the change and never before
