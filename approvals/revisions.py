@@ -104,19 +104,10 @@ def add_revision(
     """Write the bytes of a revision with the ruling that covers them; the caller moves ``approval.revision``.
 
     ``target`` is the pin of what the bytes point to (`approvals.pins`)."""
-    kind = {} if approval.kind == "call" else {"kind": str(approval.kind)}
-    edited = {"editor": editor.pk.hex} if editor else {}
-    marked = {"rehearsal": True} if approval.rehearsal else {}
     header = make_header(
         approval.workspace_id,
-        **kind,
-        **edited,
-        **marked,
-        **({"target": dict(target)} if target else {}),
-        approval=approval.public_id,
+        **_of_approval(approval, editor, target),
         revision=number,
-        definition=approval.definition_digest,
-        expiry=instant(approval.expires_at),
         policy_version=policy_version,
         rule=rule["id"],
     )
@@ -146,6 +137,19 @@ def add_revision(
         digest=ruling.digest,
         length=len(args),
     )
+
+
+def _of_approval(approval: Approval, editor: Person | None, target: Mapping[str, Any] | None) -> dict[str, Any]:
+    """What the header of a revision says of its approval, its editor and what the bytes point to; no empty words."""
+    said: dict[str, Any] = {
+        "approval": approval.public_id,
+        "definition": approval.definition_digest,
+        "expiry": instant(approval.expires_at),
+    }
+    said |= {} if approval.kind == "call" else {"kind": str(approval.kind)}
+    said |= {"editor": editor.pk.hex} if editor else {}
+    said |= {"rehearsal": True} if approval.rehearsal else {}
+    return said | ({"target": dict(target)} if target else {})
 
 
 def make_header(workspace_id: UUID, **fields: Any) -> dict[str, Any]:

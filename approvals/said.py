@@ -164,15 +164,42 @@ def write(vote: Ballot, attempt: Attempt, verdict: str, *, patch: bytes = b"") -
     """Insert the decision and record it; what was said itself stays outside the ledger, only its digests go in.
 
     ``patch`` is what an edit changes, as JSON Patch."""
+    lent = vote.in_place_of(attempt.by.pk)
+    decision = _made(vote, attempt, verdict, lent.absence.person if lent else None)
+    if verdict == "respond" and attempt.response is not None:
+        decision.response_digest = canonical.sha256_hex(attempt.response)
+        decision.response = _sealed(decision, "response", attempt.response)
+    if patch:
+        decision.patch_digest = canonical.sha256_hex(patch)
+        decision.patch = _sealed(decision, "patch", patch)
+    decision.mac = keys.sign("decision", canonical.encode(_signed(decision)))
+    rows.insert(decision)
+    body = {
+        "verdict": verdict,
+        "turn": decision.turn,
+        "digest": decision.digest,
+        "via": attempt.via,
+        "revision": decision.revision,
+        "message_digest": decision.message_digest,
+    }
+    if lent:
+        body |= {"in_place_of": lent.absence.person.public_id, "absence": lent.absence.public_id}
+    body |= {name: said for name in _SOMETIMES if (said := getattr(decision, name))}
+    approvals.record(vote.approval, "decision.made", body, by=attempt.by.public_id)
+    rows.publish(decision.workspace_id, vote.approval.public_id)
+    return decision
+
+
+def _made(vote: Ballot, attempt: Attempt, verdict: str, lender: Person | None) -> Decision:
+    """The row of a verdict with the words beside it, not yet signed."""
     approval, revision = vote.approval, vote.revision
-    turn, lent = vote.turns.get(attempt.by.pk, 0) + 1, vote.in_place_of(attempt.by.pk)
     decision = Decision(
         workspace_id=approval.workspace_id,
         approval=approval,
         revision=revision.number,
         person=attempt.by,
-        in_place_of=lent.absence.person if lent else None,
-        turn=turn,
+        in_place_of=lender,
+        turn=vote.turns.get(attempt.by.pk, 0) + 1,
         verdict=verdict,
         digest=revision.digest,
         message_digest=canonical.sha256_hex(attempt.message.encode()),
@@ -185,25 +212,4 @@ def write(vote: Ballot, attempt: Attempt, verdict: str, *, patch: bytes = b"") -
     decision.message = sealing.seal(
         decision.workspace_id, attempt.message.encode(), place=_place(decision.pk, "message")
     )
-    if verdict == "respond" and attempt.response is not None:
-        decision.response_digest = canonical.sha256_hex(attempt.response)
-        decision.response = _sealed(decision, "response", attempt.response)
-    if patch:
-        decision.patch_digest = canonical.sha256_hex(patch)
-        decision.patch = _sealed(decision, "patch", patch)
-    decision.mac = keys.sign("decision", canonical.encode(_signed(decision)))
-    rows.insert(decision)
-    body = {
-        "verdict": verdict,
-        "turn": turn,
-        "digest": revision.digest,
-        "via": attempt.via,
-        "revision": revision.number,
-    }
-    body["message_digest"] = decision.message_digest
-    if lent:
-        body |= {"in_place_of": lent.absence.person.public_id, "absence": lent.absence.public_id}
-    body |= {name: said for name in _SOMETIMES if (said := getattr(decision, name))}
-    approvals.record(approval, "decision.made", body, by=attempt.by.public_id)
-    rows.publish(approval.workspace_id, approval.public_id)
     return decision
