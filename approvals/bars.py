@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
@@ -82,9 +83,7 @@ def _check_levels(workspace_id: UUID, rule: Mapping[str, Any], known: set[str], 
 
 def stricter(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
     """The bar of two rules together: an edit may raise what people must meet and never lowers it."""
-    counts = {need["team"]: need["count"] for need in before["approvals"]}
-    for need in after["approvals"]:
-        counts[need["team"]] = max(need["count"], counts.get(need["team"], 0))
+    counts = Counter(seats(before)) | Counter(seats(after))
     kept = [word for word in before["allowed_decisions"] if word in after["allowed_decisions"] or word == "reject"]
     both = {
         **before,

@@ -9,8 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from approvals import rows
 from approvals.approvals import Approval
 from approvals.ledger import about, entries
+from approvals.people import Person
 from approvals.rulings import Forged
 from approvals.votes import Ballot
 
@@ -20,12 +22,14 @@ _ENDS: Final = {f"approval.{status}" for status in Approval.Status.values} - {"a
 
 @dataclass(frozen=True)
 class Chronicle:
-    """The last revision of an approval, what was said of it, and how it ended, by the entries of its chain."""
+    """The last revision of an approval, what was said of it, how it ended and who edited it, by the entries of its
+    chain."""
 
     revision: int = 0
     digest: str = ""
     made: list[dict[str, Any]] = field(default_factory=list)
     ends: list[str] = field(default_factory=list)
+    editors: set[str] = field(default_factory=set)
     again: str = ""
     """The approval that asks in its place."""
 
@@ -39,6 +43,8 @@ class Chronicle:
             raise Forged(f"{approval.public_id} is {approval.status}, and by the ledger {ended}.")
         if self.again:
             raise Forged(f"By the ledger {self.again} asks in the place of {approval.public_id}.")
+        if {rows.public_id(Person.PREFIX, key) for key in vote.editors} != self.editors:
+            raise Forged(f"{approval.public_id} was edited by others than its rows say.")
         self._check_turns(vote)
 
     def _check_turns(self, vote: Ballot) -> None:
@@ -73,5 +79,6 @@ def of(approval: Approval) -> Chronicle:
         last["digest"],
         [one for one in ours if (one["kind"], one.get("revision")) == ("decision.made", last["revision"])],
         [entry["kind"].removeprefix("approval.") for entry in ours if entry["kind"] in _ENDS],
+        {entry["by"] for entry in ours if entry["kind"] == "approval.revised"},
         next(again, ""),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -158,7 +159,10 @@ def _no_longer_granted(ruling: Any, args: bytes, opinion: policies.Opinion) -> N
         return NotCleared(given.code if given.code == "tampered" else "grant_over", given.message)
     if why := not_covered(given, ruling, args, opinion):
         return NotCleared("grant_over", why)
-    if why := grants.lapse(grant, given.terms, ruling.subject, ruling.read_at):
+    # Policy may allow such a call outright by now: then its rule limits nothing.
+    asks = opinion.rule if opinion.verdict == "require_approval" else None
+    terms = given.terms_under(asks) if asks else given.terms
+    if why := grants.lapse(grant, terms, ruling.subject, ruling.read_at):
         return NotCleared("grant_over", why)
     return _not_yet(moments.frozen(opinion.rule, ruling.read_at))
 
@@ -169,6 +173,10 @@ class Granted:
 
     terms: grants.Terms
     vote: votes.Ballot
+
+    def terms_under(self, rule: Mapping[str, Any]) -> grants.Terms:
+        """The terms as far as the rule of today goes with them."""
+        return self.terms.within(rule, moments.given_at(self.vote.yeses))
 
 
 def granted(grant: grants.Grant) -> Granted | NotCleared:
@@ -249,14 +257,15 @@ def _call(vote: votes.Ballot, ruling: Any, args: bytes) -> NotCleared | None:
         return _not_yet(wait)  # before its age is looked at: people are asked again once, when the window is over
     rules = [vote.rule, *([opinion.rule] if opinion.verdict == "require_approval" and opinion.rule else [])]
     given = moments.given_at([*vote.yeses, *vote.overrides])
-    if now >= _good_until(vote, ruling, moments.stale_at(rules, given), given):
+    first = moments.first_at(vote.yeses if vote.filled >= vote.needed else vote.overrides)
+    if now >= _good_until(vote, ruling, moments.stale_at(rules, first, given), first):
         return NotCleared("expired", "The approval ran out before the call could run.")
     short = _short_of(vote, opinion) if opinion.rule not in (None, vote.rule) else None
     return short or _not_yet(moments.held_back(rules, given, now))
 
 
 def _good_until(vote: votes.Ballot, ruling: Any, stale: datetime | None, given: datetime) -> datetime:
-    """Until when the yes is good: by the time that a rule gives it, else by the deadline that was hashed; and longer by
+    """Until when the yeses are good: by the time that a rule gives, else by the deadline that was hashed; and longer by
     what stops froze of it."""
     if stale:
         return stale + halts.frozen(vote.approval.workspace_id, ruling.agent, given, ruling.read_at)

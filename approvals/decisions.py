@@ -287,7 +287,7 @@ def _bar_after(vote: Ballot, edited: Any, editor: Person) -> dict[str, Any] | Re
     merged = bars.stricter(rule, opinion.asking) if opinion.asking else rule
     barred = {approval.requester_id} if merged["prevent_self_review"] else set()
     if not merged["editor_may_approve"]:
-        barred.add(editor.pk)
+        barred |= {editor.pk, *vote.editors}
     if not bars.satisfiable(approval.workspace_id, merged, without={key for key in barred if key}):
         needed = len(bars.seats(merged))
         return Refused(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 from uuid import UUID
 
 from approvals import clearance, grants, policies, rows
@@ -77,34 +77,20 @@ def _take(grant: Grant, sought: Sought, opinion: policies.Opinion, by: str) -> C
     given = clearance.granted(grant)
     if isinstance(given, NotCleared) or clearance.not_covered(given, sought, sought.args, opinion):
         return None
-    rule = opinion.rule or {}
     spoke = {key for vote in given.vote.yeses for key in (vote.person_id, vote.in_place_of_id) if key}
-    own = rule["prevent_self_review"] and sought.requester_id in spoke
-    if own or not _in_force(grant, given.terms):
+    terms = given.terms_under(opinion.rule or {})
+    if sought.requester_id in spoke or not _in_force(grant, terms):
         return None
-    limits, room = rule["standing"], grants.spent(grant)
-    amount = given.terms.amount(canonical.parse(sought.args))
+    room, amount = grants.spent(grant), terms.amount(canonical.parse(sought.args))
     if room is None or amount is None or grant.uses.filter(subject=sought.subject).exists():
         return None
-    number, total, most = room[0] + 1, room[1] + amount, min(given.terms.uses, limits["uses"])
-    if number > most or total > _sum_at_most(given.terms, limits):
+    number, total = room[0] + 1, room[1] + amount
+    if number > terms.uses or total > terms.sum_at_most:
         return None
     grants.use(grant, sought.subject, number=number, amount=amount, by=by)
-    return Cover(grant.public_id, number, most)
+    return Cover(grant.public_id, number, terms.uses)
 
 
 def _in_force(grant: Grant, terms: Terms) -> bool:
     ended = grants.told(grant.workspace_id).ended
     return grant.public_id not in ended and grants.instant(rows.now()) < terms.until
-
-
-def _sum_at_most(terms: Terms, limits: dict[str, Any]) -> int:
-    """The sum by the terms or by the rule of today, whichever is less. A rule that limits another argument than the
-    terms do, or one that they do not limit, lets nothing through."""
-    limit = limits.get("sum")
-    if limit is None:
-        return terms.sum_at_most
-    return min(terms.sum_at_most, limit["at_most"]) if limit["of"] == terms.sum_of else NOTHING
-
-
-NOTHING: Final = -1

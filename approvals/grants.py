@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
@@ -87,6 +87,18 @@ class Terms:
     sum_of: str = ""
     sum_at_most: int = LARGEST
 
+    def within(self, rule: Mapping[str, Any], given: datetime) -> Terms:
+        """These terms, which were ``given`` then, as far as the rule of today lets people say yes beforehand. A rule
+        that limits another argument than the terms do, or one that they do not limit, lets nothing through."""
+        limits: Mapping[str, Any] = rule["standing"]
+        limit = limits.get("sum", {"of": self.sum_of, "at_most": self.sum_at_most})
+        return replace(
+            self,
+            until=min(self.until, instant(given + timedelta(seconds=limits["for"]))),
+            uses=min(self.uses, limits["uses"]),
+            sum_at_most=min(self.sum_at_most, limit["at_most"]) if limit["of"] == self.sum_of else NOTHING,
+        )
+
     def encoded(self) -> bytes:
         """The bytes that people vote on."""
         said: dict[str, Any] = {name: getattr(self, name) for name in ("tool", "agent", "definition", "rule", "like")}
@@ -116,6 +128,7 @@ class Terms:
         return not schemas.validate(dict(self.pattern), canonical.parse(args))
 
 
+NOTHING: Final = -1
 SCHEMA: Final[dict[str, Any]] = {
     "type": "object",
     "properties": {

@@ -26,6 +26,11 @@ def given_at(yeses: Iterable[Decision]) -> datetime:
     return max(yes.decided_at for yes in yeses)
 
 
+def first_at(yeses: Iterable[Decision]) -> datetime:
+    """When the first of them was: each of the yeses has to be young enough, and not only the last."""
+    return min(yes.decided_at for yes in yeses)
+
+
 def frozen(rule: Rule | None, now: datetime) -> Wait | None:
     """Whether the rule of today has a freeze now."""
     windows = (rule or {}).get("freeze", ())
@@ -43,12 +48,13 @@ def held_back(rules: Iterable[Rule], given: datetime, now: datetime) -> Wait | N
     return Wait("It was approved, and may be stopped until it is sent.", until) if until > now else None
 
 
-def stale_at(rules: Iterable[Rule], given: datetime) -> datetime | None:
-    """When the yes is too old to be acted on: the shortest time that these rules say; None where none does. Where one
-    of them holds the call back for longer, it counts from the end of that."""
+def stale_at(rules: Iterable[Rule], first: datetime, last: datetime) -> datetime | None:
+    """When the first of the yeses is too old to be acted on: the shortest time that these rules say; None where none
+    does. Where one of them holds the call back for longer, it counts from the end of that."""
     held = list(rules)
     lengths = [rule["valid_for"] for rule in held if "valid_for" in rule]
     if not lengths:
         return None
     hold = max(rule.get("hold_after", 0) for rule in held)
-    return given + timedelta(seconds=min(lengths) if min(lengths) > hold else hold + min(lengths))
+    length = timedelta(seconds=min(lengths))
+    return first + length if min(lengths) > hold else last + timedelta(seconds=hold) + length

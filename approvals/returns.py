@@ -1,40 +1,48 @@
-"""Returns: when somebody came back who was switched off, or had left. What they said before does not speak for them any
-more."""
+"""Returns: when somebody came back who was switched off, or had left, and when a right was given again. What they said
+before does not speak for them any more."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from approvals import rows
 from approvals.ledger import followed
 from approvals.people import Person
 from approvals.said import Decision
 
-_GONE = {"person.deactivated", "person.left"}
-_BACK = {"person.reactivated", "person.joined"}
+_RIGHTS = {"right.revoked", "right.granted"}
+_GONE = {"person.deactivated", "person.left", "right.revoked"}
+_BACK = {"person.reactivated", "person.joined", "right.granted"}
 
 
 @dataclass(frozen=True)
 class _Told:
-    """Who was ever gone, and when each of them last came back, by the ledger."""
+    """Who was ever gone, or lost the right on a thing, and when they last came back or got it again, by the ledger. A
+    right is named by person and thing: on no thing are there two by which one decides."""
 
-    gone: frozenset[str] = frozenset()
-    back: dict[str, datetime] = field(default_factory=dict)
+    gone: frozenset[str | tuple[str, str]] = frozenset()
+    back: dict[str | tuple[str, str], datetime] = field(default_factory=dict)
 
     def after(self, told: Iterable[dict[str, Any]]) -> _Told:
         gone, back = set(self.gone), dict(self.back)
         for entry in told:
+            who = (entry["person"], entry["thing"]) if entry["kind"] in _RIGHTS else entry["person"]
             if entry["kind"] in _GONE:
-                gone.add(entry["person"])
-            elif entry["person"] in gone:
-                back[entry["person"]] = datetime.fromisoformat(entry["at"])
+                gone.add(who)
+            elif who in gone:
+                back[who] = datetime.fromisoformat(entry["at"])
         return _Told(frozenset(gone), back)
 
 
 _TOLD = followed.Followed(_GONE | _BACK, _Told(), _Told.after)
+
+
+def _nothing(said: Decision) -> Iterable[str]:
+    return ()
 
 
 def of(workspace_id: UUID, person: Person) -> datetime | None:
@@ -42,11 +50,20 @@ def of(workspace_id: UUID, person: Person) -> datetime | None:
     return _TOLD.of(workspace_id).back.get(person.public_id)
 
 
-def since(workspace_id: UUID, said: Iterable[Decision]) -> list[Decision]:
-    """Those of these decisions, each with its person, that were made since that person last came into the workspace.
+def since(
+    workspace_id: UUID, said: Iterable[Decision], things: Callable[[Decision], Iterable[str]] = _nothing
+) -> list[Decision]:
+    """Those of these decisions, each with its person, that were made since that person last came into the workspace,
+    and since whoever holds their seat last got the right on any of the ``things`` that give it.
 
     By the ledger's times, not by a column: whoever writes one back brings no old yes back with it. It is the end of the
     absence that counts, so that a yes given in the very moment of its beginning is none either. Raises Broken.
     """
     back = _TOLD.of(workspace_id).back
-    return [one for one in said if one.person.public_id not in back or one.decided_at > back[one.person.public_id]]
+
+    def still_speaks(one: Decision) -> bool:
+        holder = rows.public_id(Person.PREFIX, one.in_place_of_id or one.person_id)
+        asked = [rows.public_id(Person.PREFIX, one.person_id), *((holder, thing) for thing in things(one))]
+        return all(one.decided_at > back[each] for each in asked if each in back)
+
+    return [one for one in said if not back or still_speaks(one)]

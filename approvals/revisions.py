@@ -73,6 +73,12 @@ _NUMBERED = rows.Ready(
 )
 
 
+def editors_before(revision: Revision) -> set[UUID]:
+    """Whoever edited what this revision was made from."""
+    earlier = Revision.objects.filter(approval_id=revision.approval_id, number__lt=revision.number)
+    return set(earlier.filter(editor__isnull=False).values_list("editor_id", flat=True))
+
+
 def args_of(revision: Revision) -> bytes:
     """The exact argument bytes of a revision. Raises Tampered when they are not the ones that were sealed."""
     return revision.ruling.clear_args()

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from approvals import bars, escalation, people, returns, revisions, rows, said
@@ -55,12 +55,20 @@ class Ballot:
 
     @property
     def barred(self) -> set[UUID]:
-        """Those whose yes does not count: the person on whose behalf the agent asks, and the editor where the rule says
-        so."""
-        out = {self.approval.requester_id} if self.rule["prevent_self_review"] else set()
-        if not self.rule["editor_may_approve"]:
-            out.add(self.revision.editor_id)
-        return {key for key in out if key}
+        """Those whose yes does not count: the person on whose behalf the agent asks, and whoever edited what is asked,
+        where the rule says so."""
+        return self.barred_under(self.rule)
+
+    def barred_under(self, rule: Mapping[str, Any]) -> set[UUID]:
+        """The same by some rule."""
+        out = {self.approval.requester_id} if rule["prevent_self_review"] else set()
+        return {key for key in out if key} | (set() if rule["editor_may_approve"] else self.editors)
+
+    @cached_property
+    def editors(self) -> set[UUID]:
+        """Whoever edited what is asked, now or before: an edit of the edit leaves most of it as it was."""
+        last = {self.revision.editor_id} if self.revision.editor_id else set()
+        return last if self.revision.number < 3 else last | revisions.editors_before(self.revision)
 
     @cached_property
     def deciders(self) -> str:
@@ -94,6 +102,10 @@ class Ballot:
         if not vote.in_place_of_id:
             return able.own.get(vote.person_id, {})
         return {seat: thing for lent in self.lent_for(vote, able) for seat, thing in lent.seats.items()}
+
+    def things_of(self, vote: Decision) -> set[str]:
+        """What gives those seats, by public ids."""
+        return {given.thing for given in self.seats_of(vote).values()}
 
     def lent_for(self, vote: Decision, able: Eligible) -> list[Lent]:
         """What lets its giver speak in another's place; what was lent anew after the vote does not."""
@@ -137,7 +149,9 @@ class Ballot:
 
     def filled_under(self, rule: dict[str, Any], able: Eligible) -> int:
         """How many seats of some rule the same yeses fill, by who may decide under that rule."""
-        sure = one_each(vote for vote in self.yeses if is_sure(vote, rule))
+        barred = self.barred_under(rule)
+        free = (vote for vote in self.yeses if not barred & {vote.person_id, holder(vote)})
+        sure = one_each(vote for vote in free if is_sure(vote, rule))
         return bars.filled(bars.seats(rule), [self.seats_of(vote, able) for vote in sure])
 
     def refusal(self, person: Person, verdict: str) -> Refused | None:
@@ -171,9 +185,9 @@ class Ballot:
         return Refused("nothing_to_retract", f"No vote of yours counts for revision {self.revision.number}.")
 
     def _barred_editor(self, person: Person, verdict: str) -> Refused | None:
-        if verdict == "edit" or self.rule["editor_may_approve"] or person.pk != self.revision.editor_id:
+        if verdict == "edit" or self.rule["editor_may_approve"] or person.pk not in self.editors:
             return None
-        return Refused("editor_cannot_approve", "You made this edit, so somebody else must approve it.")
+        return Refused("editor_cannot_approve", "You edited this, so somebody else must approve it.")
 
     def _no_second_yes(self, person: Person) -> Refused | None:
         if any(vote.person_id == person.pk for vote in self.yeses):
@@ -211,11 +225,15 @@ _UNSURE = {
 }
 
 
+COUNTED: Final = frozenset({"approve", "respond", "choose"})
+"""What takes a seat. Whoever took their vote back has left theirs, to a deputy as well."""
+
+
 def ballot(approval: Approval, revision: Revision) -> Ballot:
     """The vote on a revision, read from signed rows and from the rights of today. Raises Forged.
 
-    A yes counts that is signed, is for these bytes, is its giver's last turn, and whose giver may decide and was never
-    gone since.
+    A yes counts that is signed, is for these bytes, is its giver's last turn, and whose giver may decide, and was never
+    gone since nor without the right.
     """
     rule = revisions.bar_of(revision)
     if not approval.holds():
@@ -234,11 +252,12 @@ def ballot(approval: Approval, revision: Revision) -> Ballot:
             overrides.append(decision)
         elif decision.holds() and decision.digest == revision.digest:
             last[decision.person_id] = decision
-    may_count = [vote for vote in last.values() if vote.person_id not in empty.barred and empty.seats_of(vote)]
-    given = [vote for vote in may_count if is_sure(vote, rule)]
-    counted = one_each(returns.since(approval.workspace_id, given)) if given else []
+    barred = empty.barred
+    votes = [vote for vote in last.values() if vote.verdict in COUNTED and vote.person_id not in barred]
+    given = [vote for vote in votes if empty.seats_of(vote) and is_sure(vote, rule)]
+    counted = one_each(returns.since(approval.workspace_id, given, empty.things_of)) if given else []
     yeses = [vote for vote in counted if vote.verdict == "approve"]
-    answers = [vote for vote in counted if vote.verdict in {"respond", "choose"}]
+    answers = [vote for vote in counted if vote.verdict != "approve"]
     read: dict[str, Any] = {"spoken": spoken, "turns": turns, "at": getattr(revision, "read_at", None)}
     return replace(empty, yeses=yeses, answers=answers, stops=stops, overrides=overrides, **read)
 

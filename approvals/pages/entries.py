@@ -155,7 +155,7 @@ def entries(workspace: Workspace, found: Iterable[Approval]) -> list[Entry]:
     """The rows of these approvals, in a number of queries that does not grow with theirs."""
     listed = list(found)
     now = rows.now()
-    voted_on, given = _revisions(listed), _yes(workspace, listed)
+    voted_on, given = _revisions(listed), _yes(listed)
     asked = {slug for approval in listed for slug in approval.teams}
     asked |= {team for approval in listed for team in _more(approval, now)}
     held = people.deciders_of(workspace.pk, asked)
@@ -163,6 +163,7 @@ def entries(workspace: Workspace, found: Iterable[Approval]) -> list[Entry]:
     teams = dict(Team.objects.filter(workspace=workspace).values_list("slug", "name"))
     masking.note(workspace.pk, listed)
     ballots = [_ballot(one, voted_on[one.pk], _able(one, able, now), given[one.pk]) for one in listed]
+    ballots = _standing(workspace, ballots)
     halted = halts.on(workspace.pk) if any(one.status == "pending" for one in listed) else []
     return [_entry(workspace, ballot, teams, now, halted) for ballot in ballots]
 
@@ -206,20 +207,33 @@ def _revisions(listed: list[Approval]) -> dict[UUID, Revision]:
     return {one.approval_id: one for one in current.select_related("ruling", "editor")}
 
 
-def _yes(workspace: Workspace, listed: list[Approval]) -> dict[UUID, list[Decision]]:
-    """The yeses and answers for each current revision; a person's last turn counts, only a signed row, and only since
-    they were last gone."""
+def _standing(workspace: Workspace, ballots: list[Ballot]) -> list[Ballot]:
+    """With the votes alone that were given since their givers were last gone, or without the right."""
+    of = {ballot.approval.pk: ballot for ballot in ballots}
+    given = [one for ballot in ballots for one in [*ballot.yeses, *ballot.answers]]
+    try:
+        counted = {one.pk for one in returns.since(workspace.pk, given, lambda one: of[one.approval_id].things_of(one))}
+    except UNPROVEN:
+        counted = set()  # the approval's own page says so
+    return [
+        replace(
+            ballot,
+            yeses=[one for one in ballot.yeses if one.pk in counted],
+            answers=[one for one in ballot.answers if one.pk in counted],
+        )
+        for ballot in ballots
+    ]
+
+
+def _yes(listed: list[Approval]) -> dict[UUID, list[Decision]]:
+    """The yeses and answers for each current revision; a person's last turn counts, and only a signed row."""
     last: dict[tuple[UUID, UUID], Decision] = {}
     given = Decision.objects.filter(approval__in=listed, revision=F("approval__revision")).select_related("person")
     for decision in given.order_by("turn"):
         if decision.holds():
             last[decision.approval_id, decision.person_id] = decision
     found: dict[UUID, list[Decision]] = defaultdict(list)
-    try:
-        counted = returns.since(workspace.pk, last.values())
-    except UNPROVEN:
-        counted = []  # the approval's own page says so
-    for decision in counted:
+    for decision in last.values():
         if decision.verdict in AGREEING:
             found[decision.approval_id].append(decision)
     return found

@@ -60,7 +60,7 @@ class Reader:
         return held & ~self._barred_editor(self.person.pk)
 
     def _barred_editor(self, person: UUID) -> Q:
-        edited = Revision.objects.filter(approval=OuterRef("pk"), number=OuterRef("revision"), editor=person)
+        edited = Revision.objects.filter(approval=OuterRef("pk"), number__lte=OuterRef("revision"), editor=person)
         return Q(rule__editor_may_approve=False) & Q(Exists(edited))
 
     @cached_property

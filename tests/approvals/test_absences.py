@@ -253,3 +253,15 @@ def test_the_command_announces_lists_and_ends(cast: Cast) -> None:
     assert not absences.standing(cast.northwind)
     with pytest.raises(CommandError, match="ended already"):
         call_command("absences", "end", name, "--workspace", "northwind")
+
+
+def test_a_lender_who_takes_the_vote_back_leaves_the_seat_to_the_deputy(cast: Cast) -> None:
+    """AZ-8: at the click and at dispatch alike."""
+    lend(cast, cast.dana, cast.omar)
+    first, last = ask(cast, refund(200_000)), ask(cast, refund(200_000))
+    for approval in (first, last):
+        say(approval, cast.dana, "approve")
+        say(approval, cast.dana, "retract")
+    for approval, order in ((first, [cast.omar, cast.priya]), (last, [cast.priya, cast.omar])):
+        assert [said(say(approval, person, "approve")) for person in order] == ["pending", "approved"]
+        assert cleared(approval) == "cleared"

@@ -232,3 +232,35 @@ def test_the_terms_that_people_vote_on_are_all_there(cast: Cast) -> None:
         "tool", "agent", "definition", "rule", "like", "until", "uses", "pattern", "sum"
     }  # fmt: skip
     assert ruled.header["kind"] == "grant" and ruled.subject == grant.public_id
+
+
+# By the rule of today
+
+
+@pytest.mark.parametrize(("said", "less"), [("uses: 3", "uses: 1"), ("at_most: 100000", "at_most: 1000")])
+def test_what_a_grant_let_through_is_held_to_the_limits_of_today(cast: Cast, said: str, less: str) -> None:
+    """AZ-15: a call that waits to be sent is one of those that were let through."""
+    give(cast)
+    hold(cast)
+    held = hold(cast)
+    assert isinstance(cleared(cast, held), gate.Cleared)
+    policies.load(cast.northwind, POLICY.replace(said, less), by="system")
+    assert cleared(cast, held).code == "grant_over"
+
+
+def test_a_grant_lasts_no_longer_than_the_rule_of_today_lets_it(cast: Cast) -> None:
+    """AZ-15: neither for the next call nor for one that waits."""
+    give(cast)
+    held = hold(cast)
+    policies.load(cast.northwind, POLICY.replace("for: 1h", "for: 1m"), by="system")
+    later(1800)
+    assert hold(cast)[1].verdict == "require_approval" and cleared(cast, held).code == "grant_over"
+
+
+def test_the_person_behind_a_run_gives_no_grant_for_it(cast: Cast) -> None:
+    """AZ-2: whatever the rule says of their vote where they are asked."""
+    lax = POLICY.replace("standing:", "prevent_self_review: false\n    standing:")
+    policies.load(cast.northwind, lax, by="system")
+    give(cast)
+    assert hold(cast, requester=cast.dana)[1].verdict == "require_approval"
+    assert hold(cast)[1].verdict == "allow"

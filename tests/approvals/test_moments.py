@@ -180,6 +180,16 @@ def test_a_stop_that_is_taken_away_past_placet_is_still_in_the_ledger(cast: Cast
     assert any("is gone" in each for each in evidence.unproven(cast.northwind.pk))
 
 
+def test_every_yes_is_as_young_as_valid_for_says(cast: Cast) -> None:
+    """One that was given long before the last is no younger for it."""
+    load(cast, valid_for="10m", approvals=[{"team": "finance", "count": 2}])
+    approval = ask(cast, refund())
+    say(approval, cast.dana, "approve")
+    later(50 * 60)
+    assert isinstance(say(approval, cast.priya, "approve"), Decided)
+    assert cleared(approval) == "expired"
+
+
 # The page
 
 

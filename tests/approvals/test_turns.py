@@ -191,3 +191,26 @@ def test_the_inbox_counts_the_votes_that_are_left(cast: Cast) -> None:
     with rows.within(cast.northwind):
         counted.append(listed(cast.northwind, [approval])[0].filled)
     assert counted == [1, 0]
+
+
+# A right that was taken, and given again
+
+
+def test_a_right_given_anew_brings_no_old_vote_back(cast: Cast) -> None:
+    """AZ-11: as little as coming back does; and whoever has it again may say so again."""
+    approval = half_way(cast)
+    people.revoke(cast.dana, "decide", cast.finance, by="system")
+    people.grant(cast.dana, "decide", cast.finance, by="system")
+    assert listed(cast.northwind, [approval])[0].filled == 0
+    assert say(approval, cast.priya, "approve") == Decided("pending", 1, 1, 2)
+    assert say(approval, cast.dana, "approve") == Decided("approved", 1, 2, 2)
+    assert isinstance(cleared(approval), gate.Cleared)
+
+
+def test_a_right_given_anew_leaves_no_quorum_stuck(cast: Cast) -> None:
+    approval = half_way(cast)
+    people.revoke(cast.dana, "decide", cast.finance, by="system")
+    say(approval, cast.priya, "approve")
+    people.grant(cast.dana, "decide", cast.finance, by="system")
+    stands = standing(approval, cast.dana)
+    assert (stands.filled, stands.required, stands.may) == (1, 2, True)
