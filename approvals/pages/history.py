@@ -150,8 +150,8 @@ def _choices(workspace: Workspace, asked: Mapping[str, str]) -> list[dict[str, A
     lists: list[tuple[str, str, list[tuple[str, str]]]] = [
         ("verdict", "Verdict", list(VERDICTS.items())),
         ("outcome", "Outcome", list(OUTCOMES.items())),
-        ("tool", "Tool", [(one, one) for one in bounded.values(Approval, "tool", workspace.pk, most=100)]),
-        ("agent", "Agent", [(one, one) for one in bounded.values(Approval, "agent", workspace.pk, most=100)]),
+        ("tool", "Tool", [(one, one) for one in bounded.values(Approval, "tool", workspace.pk, most=100) if one]),
+        ("agent", "Agent", [(one, one) for one in bounded.values(Approval, "agent", workspace.pk, most=100) if one]),
         ("person", "Person", [(one.public_id, one.name) for one in people]),
     ]
     return [{"name": name, "label": label, "value": asked[name], "options": options} for name, label, options in lists]

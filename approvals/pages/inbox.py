@@ -87,7 +87,12 @@ def choices(workspace: Workspace, filters: Mapping[str, str]) -> list[dict[str, 
     return [
         {"name": "risk", "label": "Risk", "value": filters["risk"], "options": list(RISKS.items())},
         *(
-            {"name": name, "label": label, "value": filters[name], "options": [(value, value) for value in values]}
+            {
+                "name": name,
+                "label": label,
+                "value": filters[name],
+                "options": [(value, value) for value in values if value],
+            }
             for name, label, values in (
                 ("agent", "Agent", bounded.values(Approval, "agent", workspace.pk, most=100)),
                 ("tool", "Tool", bounded.values(Approval, "tool", workspace.pk, most=100)),

@@ -285,7 +285,7 @@ class Told(Asked):
         if self.approval.rehearsal:
             told = "This is a rehearsal. Once it is decided, {} is told that nothing was sent, whatever people said."
             return format_html(told, self.approval.agent)
-        yes = "With your yes" if self.open <= 1 else "With the last yes"
+        yes = "With your yes" if self.open <= 1 and self.may_approve else "With the last yes"
         end = "nothing runs and the run ends" if self.rule.get("on_deadline") == "cancel_run" else "nothing runs"
         parts = yes, self.approval.agent, moment(self.approval.ends_at, "at"), end
         return format_html(

@@ -276,6 +276,13 @@ def test_the_page_says_what_changes_and_who_wants_it(guarded: Cast, reads: Any) 
     assert "What changes" in settled and "/runs/workspace" not in settled and version(guarded) == 3
 
 
+def test_what_has_no_agent_is_no_choice_of_the_filters(guarded: Cast, reads: Any) -> None:
+    """A nameless choice would stand in the place of the filter's name."""
+    wants(guarded)
+    for path in ("/w/northwind/", "/w/northwind/history"):
+        assert '<option value="" selected></option>' not in reads(guarded.dana).get(path).content.decode()
+
+
 def test_the_page_of_a_team_names_who_joins(guarded: Cast, reads: Any) -> None:
     html = reads(guarded.dana).get(at(joining(guarded))).content.decode()
     assert f"+ Riley Chen &lt;{guarded.riley.email}&gt;" in html and "Who decides for Finance" in html

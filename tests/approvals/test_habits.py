@@ -10,7 +10,6 @@ from approvals import habits, oversight, policies
 from approvals.ledger import entries
 from approvals.ledger.about import Broken
 from approvals.oversight import Ended, Habit, Report
-from runtime import sweeps
 from tests.approvals.pages.conftest import Reads
 from tests.approvals.pages.conftest import reads as reads
 from tests.cast import POLICY, Cast
@@ -74,7 +73,7 @@ def test_the_sweep_looks_by_itself_and_not_all_the_time(cast: Cast, shows: Any) 
     """HF-5: nobody has to ask, or to start anything."""
     habits._NEXT.clear()
     shows(24)
-    assert sweeps.watch() == 1 and sweeps.watch() == 0
+    assert habits.look_around() == 1 and habits.look_around() == 0
     assert len(told(cast)) == 1
 
 
@@ -89,5 +88,5 @@ def test_a_broken_ledger_is_said_in_the_place_of_habits(
         raise Broken("An entry is gone.")
 
     monkeypatch.setattr(habits._TOLD, "of", broken)
-    assert sweeps.watch() == 0
+    assert habits.look_around() == 0
     assert "An entry is gone." in reads(cast.omar).get("/w/northwind/").content.decode()

@@ -214,3 +214,13 @@ def test_a_right_given_anew_leaves_no_quorum_stuck(cast: Cast) -> None:
     people.grant(cast.dana, "decide", cast.finance, by="system")
     stands = standing(approval, cast.dana)
     assert (stands.filled, stands.required, stands.may) == (1, 2, True)
+
+
+def test_who_voted_reads_that_it_waits_for_others_and_not_for_them(cast: Cast, reads: Reads) -> None:
+    """The page says what is left, and promises nothing of a yes that was given."""
+    approval = ask(cast, refund(142_000))
+    assert "With the last yes" in reads(cast.dana).get(at(approval)).content.decode()
+    say(approval, cast.dana, "approve")
+    html = reads(cast.dana).get(at(approval)).content.decode()
+    assert "You approved this. It waits for one more." in html and "With your yes" not in html
+    assert "With your yes" in reads(cast.priya).get(at(approval)).content.decode()
