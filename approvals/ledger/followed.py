@@ -6,7 +6,7 @@ the last one that is known. Whoever changes an older entry afterwards changes no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, Generic, TypeVar
 from uuid import UUID
@@ -20,40 +20,62 @@ CHAIN: Final = "workspace"
 
 
 @dataclass(frozen=True)
-class _Known(Generic[T]):
-    """How far a chain was verified, and what was made of it."""
+class _Known:
+    """How far a chain was verified, and what each follower made of it."""
 
     walk: Walk
-    value: T
+    values: Mapping[Followed[Any], Any]
 
 
 class Followed(Generic[T]):
     """``fold`` makes a new value of the last one and of the entries of these ``kinds`` that came since, in their order;
-    it leaves the last one as it is.
+    it leaves the last one as it is. A chain is verified once for all who follow it.
 
     In a transaction that adds entries itself they count once it is committed.
     """
 
     def __init__(self, kinds: Iterable[str], begin: T, fold: Callable[[T, list[dict[str, Any]]], T]) -> None:
-        self._kinds = frozenset(kinds)
-        self._begin = begin
-        self._fold = fold
+        self.kinds = frozenset(kinds)
+        self.begin = begin
+        self.fold = fold
+        _FOLLOWERS.append(self)
 
     def of(self, workspace_id: UUID) -> T:
         """The value now. Raises Broken where the chain is not as it was written, or ends before what was known of
         it."""
-        known = KNOWN.get((self, workspace_id)) or _Known(Walk(genesis(workspace_id, CHAIN)), self._begin)
+        known = KNOWN.get(workspace_id)
+        if known is None or self not in known.values:
+            known = _Known(Walk(genesis(workspace_id, CHAIN)), {each: each.begin for each in _FOLLOWERS})
         lines = lines_behind(workspace_id, CHAIN, known.walk.seq)
         if not lines and known.walk.seq == 0:
-            return known.value
+            return self.begin
         if not lines:
             raise Broken(f"The workspace’s ledger is gone; {known.walk.seq} entries of it are known.")
         walk = replace(known.walk, findings=[])
-        told = [entry for entry in walk.along(lines) if entry["kind"] in self._kinds]
-        known = _Known(walk, self._fold(known.value, told) if told else known.value)
-        KNOWN[self, workspace_id] = known
-        return known.value
+        told = list(walk.along(lines))
+        values = known.values
+        if told:
+            values = dict(_grown(values, told, asking=self))
+        KNOWN[workspace_id] = _Known(walk, values)
+        value: T = values[self]
+        return value
 
 
-KNOWN: Final[dict[tuple[Followed[Any], UUID], _Known[Any]]] = {}
-"""What this process knows of each workspace, by who follows it."""
+def _grown(
+    values: Mapping[Followed[Any], Any], told: list[dict[str, Any]], *, asking: Followed[Any]
+) -> Iterator[tuple[Followed[Any], Any]]:
+    """The values with what was told since. Whoever cannot make anything of it has none, and begins anew when asked."""
+    for each, value in values.items():
+        if not (own := [entry for entry in told if entry["kind"] in each.kinds]):
+            yield each, value
+            continue
+        try:
+            yield each, each.fold(value, own)
+        except (KeyError, TypeError, ValueError):
+            if each is asking:
+                raise
+
+
+_FOLLOWERS: Final[list[Followed[Any]]] = []
+KNOWN: Final[dict[UUID, _Known]] = {}
+"""What this process knows of each workspace."""

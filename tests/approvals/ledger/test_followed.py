@@ -16,6 +16,7 @@ from tests.tampering import Tamper
 pytestmark = pytest.mark.committed
 
 NAMES = followed.Followed[tuple[str, ...]](["team.formed"], (), lambda before, told: (*before, *map(_name, told)))
+COUNTED = followed.Followed[int](["team.formed"], 0, lambda before, told: before + len(told))
 LAST = "WHERE seq = (SELECT max(seq) FROM approvals_entry)"
 
 
@@ -41,6 +42,20 @@ def test_what_is_added_is_added_to_what_is_known(northwind: Workspace) -> None:
     form(northwind, "desk")
     form(northwind, "Dana", kind="person.joined")
     assert NAMES.of(northwind.pk) == NAMES.of(northwind.pk) == ("finance", "legal", "desk")
+
+
+def test_a_chain_is_verified_once_for_all_who_follow_it(northwind: Workspace, tamper: Tamper) -> None:
+    assert NAMES.of(northwind.pk) == ("finance", "legal")
+    tamper("UPDATE approvals_entry SET body = replace(encode(body, 'escape'), 'legal', 'mafia')::bytea WHERE seq = 2")
+    assert COUNTED.of(northwind.pk) == 2
+
+
+def test_what_one_follower_cannot_read_stops_no_other(northwind: Workspace) -> None:
+    with rows.within(northwind):
+        entries.append(northwind.pk, "workspace", "team.formed", {"nameless": True}, by=None)
+    assert COUNTED.of(northwind.pk) == 3
+    with pytest.raises(KeyError):
+        NAMES.of(northwind.pk)
 
 
 def test_a_workspace_without_a_ledger_adds_up_to_nothing(committed_db: str) -> None:
