@@ -11,11 +11,11 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
-from django.db import DatabaseError, models
+from django.db import DatabaseError
 
-from approvals import approvals, deputies, escalation, expiry, halts, questions, revisions, rows, votes
+from approvals import approvals, due_steps, escalation, expiry, halts, questions, reminders, revisions, rows, votes
 from approvals.approvals import Approval
-from approvals.people import Person
+from approvals.due_steps import DueStep
 from approvals.rulings import UNPROVEN
 from approvals.votes import Ballot
 
@@ -23,41 +23,8 @@ MOST_TRIES: Final = 5
 """So often a row is taken up that cannot be done; then it is given up, loudly."""
 LOOK_AGAIN: Final = timedelta(minutes=1)
 """How soon what a stop froze is looked at again."""
-MOST_REMINDERS: Final = 20
-"""The most reminders of one approval."""
 
 log = logging.getLogger(__name__)
-
-
-class DueStep(rows.Row):
-    """One thing that is due for an approval. ``told`` are the ids of those whom it was told, once it was done; what
-    never came to it is deleted."""
-
-    class Step(models.TextChoices):
-        REMIND = "remind"
-        ESCALATE = "escalate"
-
-    approval = models.ForeignKey(Approval, models.PROTECT, related_name="due_steps")
-    step = models.CharField(max_length=8, choices=Step.choices)
-    number = models.PositiveIntegerField()
-    due_at = models.DateTimeField()
-    done_at = models.DateTimeField(null=True)
-    told = models.JSONField(default=list)
-    tries = models.PositiveIntegerField(default=0)
-
-    class Meta:
-        constraints = [models.UniqueConstraint(fields=["approval", "step", "number"], name="one_due_of_a_number")]
-        indexes = [
-            models.Index(fields=["due_at"], condition=models.Q(done_at__isnull=True), name="due_and_not_done"),
-        ]
-
-
-# Questions
-
-
-def done_of(approval: Approval) -> list[DueStep]:
-    """What was told about an approval while people had not decided, in order."""
-    return list(DueStep.objects.filter(approval=approval, done_at__isnull=False).order_by("done_at", "number"))
 
 
 # Verbs
@@ -127,11 +94,7 @@ def _do(key: UUID) -> bool:
         due.delete()
         return False
     vote = votes.ballot(approval, revisions.current_revision(approval))
-    return _escalate(due, vote, now) if due.step == DueStep.Step.ESCALATE else _remind(due, vote, now)
-
-
-def _done(due: DueStep, told: list[str]) -> None:
-    DueStep.objects.filter(pk=due.pk).update(done_at=rows.Now(), told=told)
+    return _escalate(due, vote, now) if due.step == DueStep.Step.ESCALATE else reminders.remind(due, vote, now)
 
 
 def _escalate(due: DueStep, vote: Ballot, now: datetime) -> bool:
@@ -145,37 +108,10 @@ def _escalate(due: DueStep, vote: Ballot, now: datetime) -> bool:
         DueStep.objects.filter(pk=due.pk).update(due_at=begins)
         return False
     teams = escalation.added(vote.rule, due.number)
-    told = _named(_still_asked(vote))
-    _done(due, told)
+    told = due_steps.named(due_steps.still_asked(vote))
+    due_steps.done(due, told, now)
     Approval.objects.filter(pk=approval.pk).update(teams=sorted({*approval.teams, *teams}))
     body = {"level": due.number, "teams": teams, "told": told}
     approvals.record(approval, "approval.escalated", body, by="system")
     rows.publish(approval.workspace_id, approval.public_id)
     return True
-
-
-def _remind(due: DueStep, vote: Ballot, now: datetime) -> bool:
-    """Remind those who are still asked, and write down the next time."""
-    approval, every = vote.approval, vote.rule.get("remind_after")
-    told = _named(_still_asked(vote) - deputies.away(approval.workspace_id))
-    _done(due, told)
-    if told:
-        approvals.record(approval, "approval.reminded", {"number": due.number, "told": told}, by="system")
-        rows.publish(approval.workspace_id, approval.public_id)
-    if every and due.number < MOST_REMINDERS:
-        again = DueStep(
-            workspace_id=approval.workspace_id, approval=approval, step=DueStep.Step.REMIND, number=due.number + 1
-        )
-        again.due_at = now + timedelta(seconds=every)
-        again.save(force_insert=True)
-    return bool(told)
-
-
-def _still_asked(vote: Ballot) -> set[UUID]:
-    """Those who may decide and have not."""
-    spoken = {one.person_id for one in (*vote.yeses, *vote.answers)} | {votes.holder(one) for one in vote.yeses}
-    return vote.may_speak - vote.barred - spoken
-
-
-def _named(people: set[UUID]) -> list[str]:
-    return sorted(rows.public_id(Person.PREFIX, key) for key in people)

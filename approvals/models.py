@@ -2,12 +2,13 @@
 
 from approvals.approvals import Approval as Approval
 from approvals.comments import Comment as Comment
-from approvals.deadlines import DueStep as DueStep
 from approvals.deputies import Absence as Absence
+from approvals.due_steps import DueStep as DueStep
 from approvals.glass import GlassReview as GlassReview
 from approvals.grants import Grant as Grant
 from approvals.grants import GrantUse as GrantUse
 from approvals.halts import Halt as Halt
+from approvals.hours import WorkingHours as WorkingHours
 from approvals.identities import Identity as Identity
 from approvals.invitations import Invitation as Invitation
 from approvals.ledger.entries import Chain as Chain

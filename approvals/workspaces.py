@@ -24,6 +24,11 @@ def of_person(person: Any) -> list[Workspace]:
     return sorted(filter(None, map(keyed, keys)), key=lambda one: one.name)
 
 
+def keys_of(person: Any) -> list[UUID]:
+    """The keys of the workspaces a person belongs to, switched off or not; inside a transaction too."""
+    return list(_OF_PERSON(person.pk))
+
+
 def keyed(key: UUID) -> Workspace | None:
     """The workspace of this key. Outside a transaction of another one."""
     with rows.reading(key):

@@ -29,6 +29,7 @@ PLACET_ANCHORS = Path(_env.text("PLACET_ANCHORS", str(PLACET_HOME / "anchors.jso
 PLACET_RESOLVED = "runtime.resolutions.resolved"
 PLACET_TOOL_APPROVED = "runtime.definitions.approved.put"
 PLACET_AGENT_OF = "runtime.credentials.agent_of"
+PLACET_AGENT_NAMED = "runtime.definitions.agents.agent_named"
 # Python code that rows may name: tools and graphs exist only if one of these modules registers them.
 PLACET_MODULES = _env.words(
     "PLACET_MODULES", "" if PRODUCTION else "runtime.demo.tickets,runtime.demo.mail,runtime.demo.desk"

@@ -17,7 +17,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from approvals import assurance, identities, invitations, providers, resets, rows, signin, witness, workspaces
+from approvals import assurance, hours, identities, invitations, providers, resets, rows, signin, witness, workspaces
 from approvals.invitations import Welcome
 from approvals.pages.door import own_site
 from approvals.people import Person
@@ -82,6 +82,7 @@ def account(request: OwnVisit) -> HttpResponse:
             "identities": identities.of_person(request.user),
             "providers": [one for one in providers.every() if one not in identities.providers_of(request.user)],
             "my_workspaces": workspaces.of_person(request.user),
+            "week": hours.of(request.user),
             "assured": assured,
             "proved_by": [METHODS.get(one, one) for one in assured.methods],
         },

@@ -116,5 +116,5 @@ def _to_sign_in(request: HttpRequest) -> HttpResponse:
     """A whole page goes to the sign-in and comes back; a part of one is told so, to leave the page as it is."""
     if request.headers.get("HX-Request"):
         return HttpResponse(status=401)
-    asked = request.path.removesuffix("/decision").removesuffix("/comments")
+    asked = request.path.removesuffix("/decision").removesuffix("/comments").removesuffix("/nudge")
     return redirect_to_login(request.get_full_path() if request.method == "GET" else asked)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from django.http import HttpResponse
@@ -19,7 +20,7 @@ from approvals.edits.texts import masked_text
 from approvals.edits.view import root
 from approvals.ledger import canonical
 from approvals.ledger.sealing import Erased, Tampered
-from approvals.pages import care, drafts, response, wishes
+from approvals.pages import care, drafts, levels, response, wishes
 from approvals.pages.account import confirm_address
 from approvals.pages.cards import tool_of
 from approvals.pages.door import Visit, approval_of, member
@@ -242,6 +243,7 @@ def _context(request: Visit, asked: Told) -> dict[str, Any]:
         "review": asked,
         "result_only": request.GET.get("view") == "result",
         "raw": _Lazy(asked),
+        "nudge": partial(levels.nudge_of, asked),
         **_neighbours(request, reader, asked),
     }
 

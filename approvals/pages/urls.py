@@ -4,11 +4,26 @@ from __future__ import annotations
 
 from django.urls import path
 
-from approvals.pages import account, edit, glass, history, inbox, live, metrics, people, provider, remarks, review
+from approvals.pages import (
+    account,
+    edit,
+    glass,
+    history,
+    hours,
+    inbox,
+    live,
+    metrics,
+    nudge,
+    people,
+    provider,
+    remarks,
+    review,
+)
 
 urlpatterns = [
     path("", inbox.home, name="home"),
     path("accounts/", account.account, name="account"),
+    path("accounts/hours/", hours.hours_page, name="hours"),
     path("accounts/others/", account.sign_out_elsewhere, name="sign_out_elsewhere"),
     path("accounts/join/", account.join, name="join"),
     path("accounts/reset/", account.reset, name="reset"),
@@ -25,6 +40,7 @@ urlpatterns = [
     path("w/<slug:slug>/approvals/<str:approval_id>/comments", remarks.comment, name="comment"),
     path("w/<slug:slug>/approvals/<str:approval_id>/edit", edit.edit, name="edit"),
     path("w/<slug:slug>/approvals/<str:approval_id>/glass", glass.review, name="glass"),
+    path("w/<slug:slug>/approvals/<str:approval_id>/nudge", nudge.nudge, name="nudge"),
     path("w/<slug:slug>/history", history.history, name="history"),
     path("w/<slug:slug>/people", people.page, name="people"),
     path("w/<slug:slug>/people/<str:invitation>/withdraw", people.withdraw, name="withdraw_invitation"),

@@ -33,6 +33,7 @@ api.add_router("", "runtime.api.history.router")
 api.add_router("", "approvals.api.router")
 api.add_router("", "approvals.api_decisions.router")
 api.add_router("", "approvals.api_comments.router")
+api.add_router("", "approvals.api_nudges.router")
 
 
 def nothing_here(request: HttpRequest, rest: str = "") -> HttpResponse:

@@ -9,8 +9,8 @@ import pytest
 
 from approvals import approvals, bars, deadlines, gate, halts, people, policies, rows
 from approvals.approvals import Approval
-from approvals.deadlines import DueStep
 from approvals.decisions import standing
+from approvals.due_steps import DueStep
 from approvals.ledger import entries
 from approvals.policies import PolicyFault
 from approvals.policy_documents import read_document

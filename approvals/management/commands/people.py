@@ -1,5 +1,5 @@
 """`manage.py people load FILE | grant | revoke | list | invite | withdraw | leave | deactivate | reactivate |
-sign-out | drop-factors`: workspaces, teams, people, their rights and how they come and go, from the command line."""
+sign-out | drop-factors | hours`: workspaces, teams, people, their rights, how they come and go, and when they work."""
 
 from __future__ import annotations
 
@@ -11,7 +11,19 @@ from django.apps import apps
 from django.core.management.base import BaseCommand, CommandError
 from django.db.models import Model
 
-from approvals import cast, changes, departures, invitations, letters, people, rows, signin, witness
+from approvals import (
+    cast,
+    changes,
+    departures,
+    hours,
+    invitations,
+    letters,
+    people,
+    rows,
+    signin,
+    weeks,
+    witness,
+)
 from approvals.ledger import canonical
 from approvals.management import proposing, who
 from approvals.people import Person, Team, Workspace
@@ -61,7 +73,19 @@ class Command(BaseCommand):
         }
         withdraw = verbs.add_parser("withdraw", help="end the open invitations of an address")
         leave = verbs.add_parser("leave", help="end somebody's membership, and every right with it")
-        for one in (invite, withdraw, leave, *(verbs.add_parser(verb, help=told) for verb, told in everywhere.items())):
+        works = verbs.add_parser(
+            "hours", help="when somebody works, for reminders to wait for; shows it, if nothing is said"
+        )
+        works.add_argument("--zone", default="", help="of the IANA database, such as Europe/Berlin")
+        works.add_argument("--day", action="append", default=[], metavar="DAYS", help="mon-fri 09:00-17:30; repeatable")
+        works.add_argument("--clear", action="store_true", help="reminders come at any time again")
+        for one in (
+            works,
+            invite,
+            withdraw,
+            leave,
+            *(verbs.add_parser(verb, help=told) for verb, told in everywhere.items()),
+        ):
             one.add_argument("email")
             one.add_argument("--as", dest="person", metavar="EMAIL", help="who says so; nobody, for an operator")
         for one in (invite, withdraw, leave):
@@ -140,6 +164,30 @@ class Command(BaseCommand):
 
     def _drop_factors(self, *, email: str, person: str | None, **_: Any) -> None:
         self.stdout.write(f"{signin.drop_factors(who.anybody(email), by=_named(person))} taken away.")
+
+    def _hours(self, *, email: str, zone: str, day: list[str], clear: bool, person: str | None, **_: Any) -> None:
+        found, by = who.anybody(email), who.anybody(person) if person else None
+        if clear and (zone or day):
+            raise CommandError("--clear goes alone: it takes away what was said.")
+        answer = hours.clear(found, by=by) if clear else _set_hours(found, zone, day, by) if zone or day else None
+        if isinstance(answer, Refused):
+            raise CommandError("\n".join(map(_fault, answer.faults)) or answer.message)
+        week = hours.of(found)
+        if week is None:
+            self.stdout.write(f"{found.name} has no working hours: reminders come at any time.")
+            return
+        self.stdout.write("\n".join([week.zone, *(f"{name}  {begins}-{ends}" for name, begins, ends in week.told())]))
+
+
+def _set_hours(found: Person, zone: str, day: list[str], by: Person | None) -> weeks.Week | Refused:
+    days = weeks.spelled(day)
+    if not isinstance(days, dict):
+        return Refused("invalid_hours", "These are no working hours.", faults=days)
+    return hours.set_to(found, zone, days, by=by)
+
+
+def _fault(fault: weeks.Fault) -> str:
+    return f"{fault.pointer} {fault.rule}: {fault.message}"
 
 
 def _named(email: str | None) -> str:

@@ -68,6 +68,11 @@ def own_pages(page: Any, person: Person) -> Iterator[str]:
     page.get_by_role("button", name="Confirm").click()
     page.get_by_role("heading", name="Add an authenticator app").wait_for()
     yield "add an app"
+    page.goto("/accounts/hours/")
+    page.get_by_label("Time zone").fill("Mars/Olympus")
+    page.get_by_label("Monday, from").fill("09:00")
+    page.get_by_role("button", name="Save").click()
+    yield "hours, refused"
     for name, path in _PATHS.items():
         page.goto(path)
         yield name
@@ -92,6 +97,7 @@ def own_pages(page: Any, person: Person) -> Iterator[str]:
 _PATHS = {
     "add a passkey": "/accounts/passkeys/add/",
     "password": "/accounts/password/",
+    "hours": "/accounts/hours/",
     "sign out": "/accounts/logout/",
 }
 
