@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from datetime import timedelta
 from functools import cached_property
-from typing import Any
 
-from django.urls import NoReverseMatch, reverse
-
-from approvals import comments, glass, halts, pins, repeats, requested, revisions, rows, turns
-from approvals.approvals import Approval, context_of
-from approvals.channels.card import Card
+from approvals import comments, glass, halts, pins, requested, turns
+from approvals.approvals import Approval
 from approvals.clearance import NotCleared, clearance, would_have_gone
 from approvals.comments import Comment
 from approvals.decisions import Decision, decisions_of
@@ -20,11 +16,8 @@ from approvals.edits.view import Tool
 from approvals.glass import GlassReview
 from approvals.halts import Halt
 from approvals.ledger import canonical
-from approvals.ledger.sealing import Tampered
-from approvals.pages.cards import args_in, card_of, tool_of
-from approvals.people import Person, Workspace
-from approvals.resolutions import OF_THE_WORKSPACE
-from approvals.revisions import Revision
+from approvals.pages.cards import tool_of
+from approvals.pages.matter import Matter, address_of
 from approvals.rulings import UNPROVEN
 from approvals.standings import Standing, standing
 from approvals.votes import ballot
@@ -33,27 +26,10 @@ DOUBTS_MOST = 20
 """So many questions about the outcome of one call are looked for."""
 
 
-class Asked:
+class Asked(Matter):
     """What is asked, how it stands, and what this reader may do about it. Reads only; inside `rows.within`."""
 
-    def __init__(self, workspace: Workspace, approval: Approval, reader: Person, *, since: int = 1) -> None:
-        self.workspace, self.approval, self.reader = workspace, approval, reader
-        self.since = since if 0 < since < approval.revision else 1
-        self.now = rows.now()
-
-    @property
-    def is_call(self) -> bool:
-        return self.approval.kind == Approval.Kind.CALL
-
     # The call
-
-    @cached_property
-    def revisions(self) -> dict[int, Revision]:
-        return {one.number: one for one in revisions.revisions(self.approval)}
-
-    @property
-    def current(self) -> Revision:
-        return self.revisions[self.approval.revision]
 
     @property
     def target(self) -> str:
@@ -66,24 +42,6 @@ class Asked:
             return f"{seen}. If that has changed when it is about to be sent, people are asked again."
         return "What it points to may change until it is sent: the tool names no way to look it up again."
 
-    def args_at(self, number: int) -> Any:
-        """The arguments of a revision."""
-        if number not in self._args:
-            self._args[number] = args_in(self.revisions[number])
-        return self._args[number]
-
-    @cached_property
-    def _args(self) -> dict[int, Any]:
-        return {}
-
-    def card_at(self, number: int) -> Card:
-        """The words for a revision."""
-        return card_of(self.approval, self.args_at(number))
-
-    @cached_property
-    def card(self) -> Card:
-        return self.card_at(self.approval.revision)
-
     @cached_property
     def arguments(self) -> list[Argument]:
         """What will run, with what changed since the revision it is compared with."""
@@ -91,22 +49,9 @@ class Asked:
         return table(self.args_at(self.approval.revision), tool_of(self.approval), before=before)
 
     @property
-    def refused_before(self) -> str:
-        """How often people refused just this before, in words; nothing where they did not."""
-        return repeats.told(self.approval.refused_before)
-
-    @property
     def masked(self) -> int:
         """How many values are masked."""
         return masked_count(self.arguments)
-
-    @property
-    def edited(self) -> bool:
-        return self.approval.revision > 1
-
-    def changes(self, old: int, new: int) -> list[Change]:
-        """The differences between two revisions."""
-        return difference(self.args_at(old), self.args_at(new), tool_of(self.approval))
 
     @cached_property
     def voided(self) -> int:
@@ -313,16 +258,6 @@ class Asked:
         before = self.revised
         return difference(before.last_args, self.last_args, tool_of(self.approval)) if before else []
 
-    @property
-    def last_args(self) -> Any:
-        return self.args_at(self.approval.revision)
-
-    def name(self, person: Person | None) -> str:
-        """A person as the reader knows them."""
-        if person is None:
-            return ""
-        return "You" if person.pk == self.reader.pk else person.first_name
-
     def giver(self, said: Decision) -> str:
         """Who said it, and in whose place."""
         name, lender = self.name(said.person), said.in_place_of
@@ -330,49 +265,7 @@ class Asked:
             return name
         return f"{name} for {'you' if lender.pk == self.reader.pk else lender.name}"
 
-    # What the agent said
-
-    @cached_property
-    def context(self) -> dict[str, Any]:
-        try:
-            return context_of(self.approval)
-        except Tampered:
-            return {"reason": "What the agent said is not what was sealed here, and is not shown.", "messages": []}
-
-    @property
-    def reason(self) -> str:
-        return str(self.context.get("reason") or "")
-
-    @property
-    def messages(self) -> list[dict[str, Any]]:
-        return list(self.context.get("messages") or [])
-
     # Addresses
-
-    @property
-    def public_id(self) -> str:
-        return self.approval.public_id
-
-    @property
-    def url(self) -> str:
-        return reverse("review", args=[self.workspace.slug, self.public_id])
-
-    def url_of(self, approval: Approval) -> str:
-        """The address of another approval's page."""
-        return reverse("review", args=[self.workspace.slug, approval.public_id])
-
-    @property
-    def run_url(self) -> str:
-        """The run that waits; nothing where none does."""
-        chain = self.approval.chain
-        return _address("run", self.workspace.slug, chain) if chain != OF_THE_WORKSPACE else ""
-
-    @property
-    def like_url(self) -> str:
-        """Of a standing grant: the page of the call that was seen."""
-        if self.approval.kind != Approval.Kind.GRANT:
-            return ""
-        return reverse("review", args=[self.workspace.slug, str(self.args_at(1)["like"])])
 
     @property
     def result_url(self) -> str:
@@ -380,14 +273,6 @@ class Asked:
         if self.approval.kind == Approval.Kind.CHANGE:
             return ""
         if self.approval.kind == Approval.Kind.OUTCOME:
-            return _address("call", self.workspace.slug, self.approval.subject.partition(":")[0])
+            return address_of("call", self.workspace.slug, self.approval.subject.partition(":")[0])
         wanted = self.state in {"running", "executed", "failed", "unknown"}
-        return _address("call", self.workspace.slug, self.approval.subject) if wanted else ""
-
-
-def _address(name: str, *args: str) -> str:
-    """The address of a page of the machine's; nothing where none is installed."""
-    try:
-        return reverse(name, args=args)
-    except NoReverseMatch:
-        return ""
+        return address_of("call", self.workspace.slug, self.approval.subject) if wanted else ""

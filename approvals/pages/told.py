@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,10 +16,9 @@ from approvals.decisions import Decision
 from approvals.edits import marks
 from approvals.ledger.sealing import Tampered
 from approvals.pages import clock, known, levels, story
-from approvals.pages.asked import Asked
 from approvals.pages.entries import AGREEING
+from approvals.pages.ruled import Ruled, joined
 from approvals.pages.tags import moment
-from approvals.votes import seat_named
 
 
 @dataclass(frozen=True)
@@ -49,7 +47,7 @@ CHIPS = {
 }
 
 
-class Told(Asked):
+class Told(Ruled):
     """An approval in words. Templates know it as ``review``."""
 
     @property
@@ -179,83 +177,6 @@ class Told(Asked):
         """The options of a choice with their words."""
         return [(option, kinds.option(option)) for option in self.options]
 
-    # The rule
-
-    @property
-    def rule(self) -> dict[str, Any]:
-        return dict(self.approval.rule)
-
-    @property
-    def first_rule(self) -> dict[str, Any]:
-        return dict(self.revisions[1].ruling.rule)
-
-    @cached_property
-    def team_names(self) -> dict[str, str]:
-        known = people.team_names(self.workspace.pk, self.approval.teams)
-        return {seat: seat_named(seat, self.approval.agent, known) for seat in self.approval.teams}
-
-    def needs_of(self, rule: Mapping[str, Any]) -> str:
-        """Whom a rule asks: ``two of Finance``."""
-        return joined(
-            [
-                f"{words.number(need['count'])} of {self.team_names.get(need['team'], need['team'])}"
-                for need in rule["approvals"]
-            ]
-        )
-
-    @property
-    def needs(self) -> str:
-        return self.needs_of(self.rule)
-
-    @property
-    def unruled(self) -> bool:
-        """Whether no rule of the policy speaks of it, so that the machine's own choice of people stands."""
-        return not self.is_call and not self.first_rule["match"]
-
-    @property
-    def rule_reason(self) -> str:
-        reason = str(self.rule["reason"]).strip()
-        return reason if not reason or reason[-1] in ".!?" else f"{reason}."
-
-    @property
-    def editor_rule(self) -> str:
-        if "edit" not in self.rule["allowed_decisions"]:
-            return "It cannot be edited." if self.is_call else ""
-        if not self.rule["editor_may_approve"]:
-            return "Whoever edits leaves the yes to others."
-        return "Whoever edits counts as one of them." if self.required > 1 else ""
-
-    @property
-    def standing_words(self) -> str:
-        """How far the rule lets people say yes to such calls beforehand; nothing where it does not."""
-        limits = self.rule.get("standing") if self.is_call and self.pending else None
-        if not limits:
-            return ""
-        calls = "one call" if limits["uses"] == 1 else f"{limits['uses']} calls"
-        return f"Who decides this may also give a standing grant for {calls} like it, within {lasting(limits['for'])}."
-
-    @property
-    def message_needed(self) -> bool:
-        """Whether what agrees needs words beside it, and not a no alone."""
-        wanted = set(self.rule.get("require_message_on", ()))
-        return bool(wanted & {"approve", "choose", "respond"} & set(self.rule["allowed_decisions"]))
-
-    @property
-    def editing_needs_message(self) -> bool:
-        """Whether an edit, or the yes that it is, needs words beside it."""
-        counted = {"edit", "approve"} if self.standing.editing_approves else {"edit"}
-        return bool(counted & set(self.rule.get("require_message_on", ())))
-
-    @property
-    def risk_word(self) -> str:
-        return {"high": "High risk", "medium": "Medium risk", "low": "Low risk"}.get(
-            self.approval.risk, self.approval.risk
-        )
-
-    @property
-    def risk_reason(self) -> str:
-        return words.risk_reason(self.approval.effect, moves_money=self.card.moves_money)
-
     @property
     def consequence(self) -> str:
         """What the click on Approve does, in one sentence."""
@@ -372,18 +293,3 @@ class Told(Asked):
     @property
     def history(self) -> list[story.Item]:
         return story.story(self, levels.meanwhile(self))
-
-
-def lasting(seconds: int) -> str:
-    """A length of time in the largest unit that it is whole in."""
-    unit, length = next((unit, length) for unit, length in LENGTHS if seconds % length == 0)
-    count = seconds // length
-    return f"{count} {unit}{'s' if count != 1 else ''}"
-
-
-LENGTHS = (("day", 86400), ("hour", 3600), ("minute", 60), ("second", 1))
-
-
-def joined(parts: list[str], last: str = "and") -> str:
-    """``a``, ``a and b``, ``a, b and c``."""
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} {last} {parts[-1]}" if parts else ""
