@@ -101,6 +101,9 @@ class Approval(rows.Row):
     refused_before = models.PositiveIntegerField(default=0)
     mac = models.BinaryField(default=b"")
 
+    _masked: tuple[str, ...]
+    """The pointers that policy masks, once `masking` found them out."""
+
     class Meta:
         constraints = [
             models.UniqueConstraint(

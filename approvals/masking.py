@@ -28,7 +28,7 @@ def of(approval: Approval) -> tuple[str, ...]:
     """The pointers that are masked in the arguments of an approval."""
     if not hasattr(approval, "_masked"):
         note(approval.workspace_id, [approval])
-    places: tuple[str, ...] = approval._masked  # type: ignore[attr-defined]
+    places: tuple[str, ...] = approval._masked
     return places
 
 
@@ -37,7 +37,7 @@ def note(workspace_id: UUID, listed: Iterable[Approval]) -> None:
     found = list(listed)
     said = _said(workspace_id, {approval.policy_version for approval in found})
     for approval in found:
-        approval._masked = _places(said, approval.tool, {approval.policy_version})  # type: ignore[attr-defined]
+        approval._masked = _places(said, approval.tool, {approval.policy_version})
 
 
 def now(workspace_id: UUID, tool: str) -> tuple[str, ...]:

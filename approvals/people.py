@@ -282,7 +282,7 @@ def _rights_of(person: Person, workspace: Workspace) -> list[tuple[str, models.M
 
 def home(thing: models.Model) -> UUID:
     """The workspace that a thing belongs to; a workspace belongs to itself."""
-    key: UUID = thing.pk if isinstance(thing, Workspace) else thing.workspace_id  # type: ignore[attr-defined]
+    key: UUID = thing.pk if isinstance(thing, Workspace) else thing.workspace_id  # type: ignore[attr-defined] # a row
     return key
 
 
@@ -322,5 +322,5 @@ def revoke(person: Person, right: str, thing: models.Model, *, by: str) -> None:
 
 
 def _record_right(kind: str, person: Person, right: str, thing: models.Model, workspace_id: UUID, by: str) -> None:
-    body = {"person": person.public_id, "right": right, "thing": thing.public_id}  # type: ignore[attr-defined]
+    body = {"person": person.public_id, "right": right, "thing": thing.public_id}  # type: ignore[attr-defined] # or a workspace
     entries.append(workspace_id, "workspace", kind, body, by=by)

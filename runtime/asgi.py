@@ -19,7 +19,7 @@ class InOneThread(ASGIHandler):
 
     def load_middleware(self, is_async: bool = False) -> None:
         super().load_middleware(is_async=False)
-        chain: Any = self._middleware_chain  # type: ignore[has-type]
+        chain: Any = self._middleware_chain  # type: ignore[has-type] # Django's own has none
         self._middleware_chain = sync_to_async(chain, thread_sensitive=True)
 
 

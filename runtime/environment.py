@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 ENV_FILE: Final = "env"
@@ -91,7 +91,7 @@ class Environment:
             raise BadEnvironment(f"{name} is not set. It is a list of root keys: 1:<64 hex digits>.")
         return keys
 
-    def postgres(self, name: str) -> dict[str, object]:
+    def postgres(self, name: str) -> dict[str, Any]:
         """A PostgreSQL address as Django wants it: HOST, PORT, USER, PASSWORD, NAME, OPTIONS."""
         try:
             url = urlsplit(self.text(name))

@@ -98,7 +98,7 @@ def claim(workspace_id: UUID, run_id: UUID) -> Lease | None:
     do."""
     asked = time.monotonic()
     found = wire.rows(CLAIM, {"me": processes.me(), "ttl": TTL, "run": run_id, "workspace": workspace_id})
-    return Lease(*found[0], until=asked + TTL) if found else None  # type: ignore[misc]
+    return Lease(*found[0], until=asked + TTL) if found else None  # type: ignore[misc] # a line of CLAIM
 
 
 # Proving it

@@ -48,7 +48,7 @@ PLACET_ROLES = {
     "sweep": str(_env.postgres("DATABASE_SWEEP_URL")["USER"]),
 }
 _options: dict[str, Any] = {"connect_timeout": "5", "application_name": f"placet {PLACET_PROCESS}"} | dict(
-    _postgres.pop("OPTIONS")  # type: ignore[call-overload]
+    _postgres.pop("OPTIONS")
 )
 # What is prepared (approvals/rows/wire.py) asks by key: planning it anew for each value takes longer than the answer.
 # Django turns preparing off altogether, unless it is told how often a statement is sent before it is prepared.

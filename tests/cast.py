@@ -149,6 +149,11 @@ def ask(cast: Cast, args: dict[str, Any], **more: Any) -> Approval:
     return Approval.objects.get(pk=key)
 
 
+def code(answer: object) -> str:
+    """Why a verdict was refused; nothing where it was taken."""
+    return answer.code if isinstance(answer, Refused) else ""
+
+
 def say(
     approval: Approval, person: Person, verdict: str, *, message: str = "", edited: Any = None, **more: Any
 ) -> Decided | Refused:

@@ -87,7 +87,7 @@ def everything() -> bool:
     """The checks and pytest beside each other; whether both found nothing."""
     words = [*PYTEST, "-q", "-n", str(WORKERS), "--dist", "worksteal"]
     with subprocess.Popen(words, cwd=BASE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as pytest:
-        told = Thread(target=lambda: [print(line, end="", flush=True) for line in pytest.stdout or ()])  # noqa: T201
+        told = Thread(target=lambda: [print(line, end="", flush=True) for line in pytest.stdout or ()])
         told.start()
         sound = look()
         told.join()

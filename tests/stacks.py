@@ -35,4 +35,4 @@ def stack(committed_db: str, broker: redis.Redis) -> Iterator[Stack]:
         whole.stop()
         SERVERS.start()
         for log in sorted(whole.log.glob("*.log")):
-            print(f"--- {log.name}\n{tail(log, lines=40)}")  # noqa: T201
+            print(f"--- {log.name}\n{tail(log, lines=40)}")

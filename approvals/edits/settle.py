@@ -112,7 +112,7 @@ def _money(text: str, code: str) -> int:
     amount = money.minor(text, code)
     if amount is None:
         raise Unfit("type", f"Give an amount in {code} written out in full, such as {money.example(code)}.")
-    return number(str(amount), whole=True)  # type: ignore[return-value]
+    return int(number(str(amount), whole=True))
 
 
 def _choice(one: Field) -> Any:

@@ -46,7 +46,7 @@ class Entry(rows.Row):
     PREFIX = "ent"
     WRITE_ONCE = True
 
-    created_at = None  # type: ignore[assignment]
+    created_at = None  # type: ignore[assignment] # leaves the field out
     chain = models.ForeignKey(Chain, models.PROTECT, related_name="entries")
     seq = models.BigIntegerField()
     kind = models.CharField(max_length=80)

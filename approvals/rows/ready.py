@@ -66,7 +66,7 @@ class _Built(Generic[M]):
         first, end = told["select_fields"][0], told["select_fields"][-1] + 1
         self.columns = slice(first, end)
         self.names = [column[0].target.attname for column in self.compiler.select[first:end]]
-        self.related = get_related_populators(told, self.compiler.select, DEFAULT_DB_ALIAS)  # type: ignore[call-arg]
+        self.related = get_related_populators(told, self.compiler.select, DEFAULT_DB_ALIAS)  # type: ignore[call-arg] # stubs err
         self.converters = self.compiler.get_converters([column[0] for column in self.compiler.select])
 
     def ask(self, values: dict[str, Any]) -> list[M]:

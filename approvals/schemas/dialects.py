@@ -56,7 +56,7 @@ def _counted(name: str, keyword: Keyword) -> Keyword:
         spend(4 + value.count("/") if refers else 1)
         for error in keyword(validator, value, instance, schema) or ():
             if is_secret(schema):
-                error.secret = True  # type: ignore[attr-defined]
+                error.secret = True  # type: ignore[attr-defined] # a mark of ours
             yield error
 
     return counted
@@ -81,7 +81,7 @@ def _descend(
     """
     if schema is False:
         at, within = (() if part is None else (part,) for part in (path, schema_path))
-        yield ValidationError("", None, at, instance=instance, schema=False, schema_path=within)  # type: ignore[arg-type]
+        yield ValidationError("", None, at, instance=instance, schema=False, schema_path=within)  # type: ignore[arg-type] # no keyword
     if isinstance(schema, bool):
         return
     resolver = resolver or self._resolver

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urljoin
 
 from jsonschema.exceptions import ValidationError
-from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]
+from jsonschema_specifications import REGISTRY
 
 from approvals.schemas.dialects import BASES, NEWEST, alone, ours, uri_of
 

@@ -12,6 +12,7 @@ from allauth.mfa.totp.views import ActivateTOTPView, DeactivateTOTPView
 from allauth.mfa.webauthn.views import AddWebAuthnView, RemoveWebAuthnView
 from django.conf import settings
 from django.db import transaction
+from django.views import View
 
 from approvals import providers
 from approvals.signin.factors import FactorAdapter
@@ -39,9 +40,9 @@ class ConfirmForm(ReauthenticateForm):
         return code
 
 
-def _whole(view: type) -> Any:
+def _whole(view: type[View]) -> Any:
     """A view whose change and whose ledger entries are one transaction."""
-    return transaction.atomic(view.as_view())  # type: ignore[attr-defined]
+    return transaction.atomic(view.as_view())
 
 
 sign_in = SignIn.as_view()

@@ -94,7 +94,7 @@ def wait(agent: Caller, run_id: str, *statuses: str, seconds: float = 60) -> Any
 
 
 def say(text: str = "") -> None:
-    print(text, flush=True)  # noqa: T201
+    print(text, flush=True)
 
 
 def main() -> None:

@@ -80,7 +80,9 @@ def test_a_right_that_was_taken_away_stops_counting(cast: Cast, agent: str, hear
     say(approval, cast.omar, "approve")
     digest = heard[0].digest or ""
     assert isinstance(gate.clearance(approval.workspace_id, approval.subject, digest), gate.Cleared)
-    people.revoke(cast.omar, "operate", definitions.agent_named(cast.northwind.pk, "refund-desk"), by="system")  # type: ignore[arg-type]
+    desk = definitions.agent_named(cast.northwind.pk, "refund-desk")
+    assert desk is not None
+    people.revoke(cast.omar, "operate", desk, by="system")
     late = gate.clearance(approval.workspace_id, approval.subject, digest)
     assert isinstance(late, gate.NotCleared) and late.code == "votes_fall_short"
 
@@ -150,7 +152,8 @@ def test_a_choice_is_one_of_the_options(cast: Cast, agent: str, heard: list[Reso
     assert isinstance(refused, Refused) and refused.code == "unknown_choice"
     assert isinstance(say(approval, cast.omar, "choose", choice="it_happened"), Decided)
     assert [(told.status, told.choice) for told in heard] == [("answered", "it_happened")]
-    assert gate.resolution(approval.workspace_id, approval.subject).choice == "it_happened"  # type: ignore[union-attr]
+    told = gate.resolution(approval.workspace_id, approval.subject)
+    assert told is not None and told.choice == "it_happened"
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,8 @@ def visit(*proofs: Any, owner: str | None = None) -> Any:
 
 
 def test_nobody_is_a_click_and_a_session_that_tells_nothing_is_a_session() -> None:
-    assert of_session(SimpleNamespace(user=AnonymousUser(), session={})) == CLICK  # type: ignore[arg-type]
+    nobody: Any = SimpleNamespace(user=AnonymousUser(), session={})
+    assert of_session(nobody) == CLICK
     assert of_session(visit()) == SESSION
 
 

@@ -85,8 +85,8 @@ def test_a_link_that_was_written_past_placet_gives_nothing(cast: Cast) -> None:
 @pytest.fixture
 def asks(mailbox: Mailbox, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Client]:
     """A client of a Placet that was started with a mail server: only then there is the page."""
-    urls = ModuleType("urls_with_mail")
-    urls.urlpatterns = [  # type: ignore[attr-defined]
+    urls: Any = ModuleType("urls_with_mail")
+    urls.urlpatterns = [
         path("accounts/forgotten/", account.forgotten, name="forgotten"),
         path("", include("runtime.urls")),
     ]

@@ -37,7 +37,7 @@ def main(dsn: str, steps: int, size: int) -> None:
         flow(steps, size)
         seconds = time.perf_counter() - began
         bytes_grown = grown(admin, "dbos.%") - before
-    print(json.dumps({"seconds": seconds, "bytes": bytes_grown}), flush=True)  # noqa: T201
+    print(json.dumps({"seconds": seconds, "bytes": bytes_grown}), flush=True)
     DBOS.destroy()
 
 

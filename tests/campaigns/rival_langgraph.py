@@ -59,7 +59,7 @@ def main(dsn: str, steps: int, size: int, channel: str) -> None:
         invoke(app, steps)
         seconds = time.perf_counter() - began
         bytes_grown = grown(admin, "public.checkpoint%") - before
-    print(json.dumps({"seconds": seconds, "bytes": bytes_grown}), flush=True)  # noqa: T201
+    print(json.dumps({"seconds": seconds, "bytes": bytes_grown}), flush=True)
 
 
 def invoke(app: Any, steps: int) -> None:

@@ -49,7 +49,7 @@ RULES: Final[list[dict[str, Any]]] = [
 
 def tell(line: str) -> None:
     """Progress, for whoever watches."""
-    print(line, file=sys.stderr, flush=True)  # noqa: T201 - what a terminal is told
+    print(line, file=sys.stderr, flush=True)
 
 
 class Stage:

@@ -27,7 +27,7 @@ PROGRAM = [sys.executable, "-m", "tests.campaigns"]
 def small(*names: str, seconds: float) -> list[dict[str, Any]]:
     """Run these in small on one stage and return their figures; shows their progress if the test fails."""
     done = subprocess.run([*PROGRAM, "small", *names], cwd=BASE, capture_output=True, text=True, timeout=seconds)
-    print(done.stderr, done.stdout)  # noqa: T201
+    print(done.stderr, done.stdout)
     figures = [json.loads(line) for line in done.stdout.splitlines()]
     assert all(each["ok"] for each in figures) is (done.returncode == 0)
     assert [each["name"] for each in figures] == [f"small {name}" for name in names]

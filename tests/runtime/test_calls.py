@@ -24,11 +24,17 @@ def held(desk: Desk) -> Call:
 
 
 def resolution(held: Call, status: str, **more: Any) -> gate.Resolution:
-    facts = {"approval_id": held.approval, "status": status, "revision": 1, "digest": None, "args_digest": None}
+    facts: dict[str, Any] = {
+        "approval_id": held.approval,
+        "status": status,
+        "revision": 1,
+        "digest": None,
+        "args_digest": None,
+    }
     if status == "approved":
         facts |= {"digest": "d" * 64, "args_digest": held.args_digest}
     chain = rows.public_id("run", held.run_id)
-    return gate.Resolution(held.workspace_id, held.public_id, chain, **(facts | more))  # type: ignore[arg-type]
+    return gate.Resolution(held.workspace_id, held.public_id, chain, **(facts | more))
 
 
 def resolve(told: gate.Resolution) -> None:
@@ -70,7 +76,8 @@ def test_an_answer_that_fits_nothing_is_an_error_and_no_silence(desk: Desk, held
     if wrong == "workspace":
         told = dataclasses.replace(told, workspace_id=desk.cast.halden.pk)
     else:
-        told = dataclasses.replace(told, **{wrong: rows.public_id("apr", rows.uuid7())})  # type: ignore[arg-type]
+        other: dict[str, Any] = {wrong: rows.public_id("apr", rows.uuid7())}
+        told = dataclasses.replace(told, **other)
     with pytest.raises(LookupError):
         resolve(told)
     held.refresh_from_db()

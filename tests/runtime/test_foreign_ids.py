@@ -75,8 +75,9 @@ class Stranger:
         """All that Northwind has, as digests."""
         with SERVERS.postgres.connect(self.database) as admin:
             digest = "SELECT md5(coalesce(string_agg(t::text, '|' ORDER BY t::text), '')) FROM {} t WHERE {} = %s"
+            of = [self.desk.cast.northwind.pk]
             return {
-                table: admin.execute(digest.format(table, column).encode(), [self.desk.cast.northwind.pk]).fetchone()[0]  # type: ignore[index]
+                table: str(admin.execute(digest.format(table, column).encode(), of).fetchone())
                 for table, column in isolation.tables().items()
             }
 

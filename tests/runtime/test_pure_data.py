@@ -197,21 +197,26 @@ def test_a_list_may_be_set_and_appended_to_in_one_step(desk: Desk) -> None:
     assert state_["a"] == [1, 2]
 
 
+ANY_STEP: Any = Step
+ANY_CALL: Any = ProposedCall
+"""What an agent without types may answer."""
+
+
 @pytest.mark.parametrize(
     "step",
     [
         Step(usage={"tokens": 2**53}),
         Step(usage={"half \ud800": 1}),
-        Step(usage={7: 1}),  # type: ignore[dict-item]
-        Step(usage=None),  # type: ignore[arg-type]
-        Step(update=None),  # type: ignore[arg-type]
-        Step(append=[1]),  # type: ignore[arg-type]
+        ANY_STEP(usage={7: 1}),
+        ANY_STEP(usage=None),
+        ANY_STEP(update=None),
+        ANY_STEP(append=[1]),
         Step(remove="name"),
-        Step(calls=None),  # type: ignore[arg-type]
+        ANY_STEP(calls=None),
         Step(goto="n" * 121),
         Step(goto="."),
         Step(goto="half \ud800"),
-        Step(calls=[ProposedCall("free.pure", {}, reason=5)]),  # type: ignore[arg-type]
+        Step(calls=[ANY_CALL("free.pure", {}, reason=5)]),
     ],
 )
 def test_each_part_of_a_step_is_of_its_kind(step: Step) -> None:
@@ -221,13 +226,13 @@ def test_each_part_of_a_step_is_of_its_kind(step: Step) -> None:
 
 
 HOSTILE: dict[str, tuple[Callable[[], Step], str]] = {
-    "items": (lambda: Step(append={"messages": 5}, calls=[PURE]), "/messages: items"),  # type: ignore[dict-item]
-    "no items": (lambda: Step(append={"messages": None}, calls=[PURE]), "/messages: items"),  # type: ignore[dict-item]
+    "items": (lambda: ANY_STEP(append={"messages": 5}, calls=[PURE]), "/messages: items"),
+    "no items": (lambda: ANY_STEP(append={"messages": None}, calls=[PURE]), "/messages: items"),
     "huge": (lambda: Step(update={"messages": [{"text": 10**5000}]}, calls=[PURE]), "/messages/0/text"),
     "deep": (lambda: Step(append={"messages": [{"text": deep(100_000)}]}, calls=[PURE]), "/messages/0/text"),
     "half a name": (lambda: Step(update={"a\ud800": 1}, done=True), "/a?: "),
     "a name with nul": (lambda: Step(update={"a\0b": float("nan")}, done=True), "/a\ufffdb: "),
-    "a name of no text": (lambda: Step(remove=[10**5000]), "The step cannot be committed: ValueError"),  # type: ignore[list-item]
+    "a name of no text": (lambda: ANY_STEP(remove=[10**5000]), "The step cannot be committed: ValueError"),
     "nul for a team": (lambda: Step(calls=[Question("Which?", team="a\0b")]), ""),
 }
 

@@ -319,7 +319,9 @@ def test_a_lookup_by_a_tool_that_does_something_is_not_made(desk: Desk) -> None:
     promising(desk, "free.lookup", lookup={"tool": "free.keyed"})
     run = desk.start([call("free.lookup", 7)])
     assert work_and_die(run, "send.before")
-    seen = lookups.look(desk.calls(run)[0].tool, desk.calls(run)[0], b'{"n":7}')  # type: ignore[arg-type]
+    sent = desk.calls(run)[0]
+    assert sent.tool is not None
+    seen = lookups.look(sent.tool, sent, b'{"n":7}')
     assert seen.verdict == lookups.UNSURE and "only reads" in seen.note and tooling.happened("sent") == []
 
 

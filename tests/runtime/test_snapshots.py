@@ -218,9 +218,11 @@ def test_what_a_worker_remembers_is_believed_at_that_head_alone(desk: Desk, monk
 
 def test_no_more_is_remembered_than_a_worker_has_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "_remembered", OrderedDict())
+    nothing: Any = None
     for size in (1, 1, 1, 1, 1, memory.BYTES):
-        left = memory.Remembered({}, "", snapshots.Stack(size=size), Any, Any)  # type: ignore[arg-type]
-        memory.keep(SimpleNamespace(run_id=uuid4(), head_mac=b"", version_id=uuid4()), left)  # type: ignore[arg-type]
+        left = memory.Remembered({}, "", snapshots.Stack(size=size), nothing, nothing)
+        lease: Any = SimpleNamespace(run_id=uuid4(), head_mac=b"", version_id=uuid4())
+        memory.keep(lease, left)
         assert len(memory._remembered) <= memory.RUNS
     assert len(memory._remembered) == 1
 

@@ -155,10 +155,11 @@ def test_a_stop_between_the_last_check_and_the_sending_wins(desk: Desk, monkeypa
 
 
 def _stop(desk: Desk, run: Run, approval: str, digest: str) -> None:
-    key, how = rows.parse_id("apr", approval), {"verdict": "stop", "revision": 1, "digest": digest, "via": "web"}
+    key = rows.parse_id("apr", approval)
+    how: dict[str, Any] = {"verdict": "stop", "revision": 1, "digest": digest, "via": "web"}
     assert key is not None
     try:
-        decide(run.workspace_id, key, by=desk.cast.priya, **how)  # type: ignore[arg-type]
+        decide(run.workspace_id, key, by=desk.cast.priya, **how)
     finally:
         connections.close_all()
 
