@@ -1,4 +1,4 @@
-"""The database's clock in tests: set forward, never waited for."""
+"""The database's clock in tests: set forward, never waited for. The one that is installed cannot be set."""
 
 from __future__ import annotations
 
