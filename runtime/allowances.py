@@ -13,7 +13,7 @@ from approvals import rows
 from approvals.ledger import canonical
 from approvals.ledger.entries import Entry
 from runtime import checkpoints
-from runtime.budgets import UNITS, Budget
+from runtime.budgets import MOST, UNITS, Budget
 from runtime.calls import Call
 from runtime.checkpoints import Checkpoint
 from runtime.runs import Run
@@ -26,7 +26,7 @@ def unproven(workspace_id: UUID) -> Iterator[str]:
     draw on its own."""
     yield from _caps(workspace_id)
     with connection.cursor() as cursor:
-        cursor.execute(_FORGOTTEN, [workspace_id])
+        cursor.execute(_FORGOTTEN, {"workspace": workspace_id, "most": MOST})
         for (root_id,) in cursor.fetchall():
             yield f"less is used of the budget of {rows.public_id(Run.PREFIX, root_id)} than was spent."
 
@@ -41,11 +41,12 @@ _FORGOTTEN: Final = """
     CROSS JOIN LATERAL (
         SELECT coalesce(sum(tokens_spent), 0) AS tokens, coalesce(sum(money_spent), 0) AS money
         FROM runtime_hold WHERE budget_id = b.id AND status <> 'held') paid
-    WHERE b.workspace_id = %s AND (b.steps_used < said.steps OR b.tokens_used < said.tokens + paid.tokens
-        OR b.money_used < said.money + paid.money)
+    WHERE b.workspace_id = %(workspace)s AND (b.steps_used < said.steps
+        OR b.tokens_used < LEAST(said.tokens + paid.tokens, %(most)s)
+        OR b.money_used < LEAST(said.money + paid.money, %(most)s))
     ORDER BY b.created_at
 """
-"""One statement, for one look: a step and what is used of the budget change together."""
+"""One statement, for one look: a step and what is used of the budget change together. Both stop counting at MOST."""
 
 
 def _caps(workspace_id: UUID) -> Iterator[str]:

@@ -11,7 +11,7 @@ from uuid import UUID
 from django.db import connection
 
 from approvals import rows
-from approvals.ledger import canonical, keys
+from approvals.ledger import canonical, entries, keys
 from approvals.ledger.anchors import Head
 from approvals.ledger.entries import Entry
 from runtime import allowances, checkpoints, issued, precedents
@@ -154,9 +154,30 @@ def _calls(workspace_id: UUID) -> Iterator[str]:
         about = told[call.public_id]
         for fault in precedents.disagreements(call, attempts[call.pk], about):
             yield f"{call.public_id} {fault}"
-        became = [each["outcome"] for each in about if each["kind"] == "outcome.reported"][-1:]
-        if (became == ["executed"]) is not (call.status == "executed"):
-            yield f"{call.public_id} is {call.status}, and by the ledger {became[0] if became else 'not sent'}."
+        if _unlike(call.status, about) and (fault := _unlike(*_as_it_is_now(call))):
+            yield f"{call.public_id} {fault}"
+
+
+_FIT = {"executed": {"executed"}, "failed": {"failed", "refused"}, "unknown": {"unknown"}}
+
+
+def _unlike(status: str, told: list[dict[str, Any]]) -> str:
+    """How the status of a call differs from the last word of the ledger on its sendings, or nothing."""
+    became = [each["outcome"] for each in told if each["kind"] == "outcome.reported"][-1:]
+    if (became == ["executed"]) is not (status == "executed"):
+        return f"is {status}, and by the ledger {became[0] if became else 'not sent'}."
+    if told and told[-1]["kind"] == "call.intended" and status != "executing":
+        return f"is {status}, and by the ledger it was sent and nothing is known of it."
+    if told and told[-1]["kind"] == "outcome.reported" and status not in _FIT[became[0]]:
+        return f"is {status}, and by the ledger {became[0]}."
+    return ""
+
+
+def _as_it_is_now(call: Call) -> tuple[str, list[dict[str, Any]]]:
+    """The same once more: it may have gone on between the reading of the entries and that of the calls."""
+    status = Call.objects.filter(pk=call.pk).values_list("status", flat=True).first() or call.status
+    told = entries.read(call.workspace_id, rows.public_id(Run.PREFIX, call.run_id), only=precedents.SENDINGS)
+    return status, [each for each in told if each["subject"] == call.public_id]
 
 
 def _attempts(workspace_id: UUID) -> Iterator[str]:

@@ -9,12 +9,14 @@ import pytest
 from approvals.approvals import Approval
 from approvals.ledger import anchors, sealing, verify
 from approvals.ledger.sealing import DataKey
-from runtime import checkpoints, credentials, evidence, retention, runs, sweeps
+from runtime import budgets, checkpoints, credentials, evidence, invariants, retention, runs, sweeps
 from runtime.checkpoints import Checkpoint
 from runtime.runs import Run
 from tests import cast as casting
 from tests.runtime import growing
 from tests.runtime.conftest import Desk, call
+from tests.runtime.crashing import work_and_die
+from tests.runtime.test_leases import let_it_run_out
 from tests.tampering import Tamper
 
 
@@ -68,6 +70,36 @@ def test_a_row_written_past_placet_is_named(
     """DU-S12, T31, T18, T37."""
     tamper(statement)
     assert any(sentence in text for text in found(desk)), found(desk)
+
+
+@pytest.mark.parametrize(
+    ("tool", "to", "sentence"),
+    [
+        ("free.keyed", "cancelled", "is cancelled, and by the ledger it was sent and nothing is known of it."),
+        ("free.keyed", "refused", "is refused, and by the ledger it was sent and nothing is known of it."),
+        ("free.unsafe", "cancelled", "is cancelled, and by the ledger unknown."),
+    ],
+)
+def test_a_call_that_was_sent_is_not_made_one_that_was_not(
+    desk: Desk, tamper: Tamper, tool: str, to: str, sentence: str
+) -> None:
+    """T31, DU-S9: what may have had an effect says so, whatever its row says."""
+    run = desk.start([call(tool, 7)])
+    assert work_and_die(run, "send.after")
+    if tool == "free.unsafe":
+        let_it_run_out(run)
+        desk.wait_out(run)
+    [sent] = desk.calls(run)
+    assert found(desk) == []
+    tamper("UPDATE runtime_call SET status = %s", to)
+    assert found(desk) == [f"{sent.public_id} {sentence}"]
+
+
+def test_more_than_can_be_counted_is_no_fault(desk: Desk) -> None:
+    """What is used stops counting where a cap ends."""
+    most = {"usage": {"tokens": budgets.MOST}}
+    run = growing.grow(desk, most, most, {"usage": {"money": budgets.MOST}}, {}, budget={"steps": 9})
+    assert run.status == "completed" and found(desk) == [] and invariants.offenders() == []
 
 
 def test_what_an_agent_spent_itself_cannot_be_forgotten(desk: Desk, tamper: Tamper) -> None:
