@@ -184,9 +184,24 @@ def read(workspace_id: UUID, run_id: UUID, seq: int, *, head_mac: bytes | None =
         raise Unreadable(f"Checkpoint {seq} is missing.")
     verify(chain, prev=prev, head_seq=seq, head_mac=bytes(last.mac) if head_mac is None else head_mac)
     for each in chain:
-        held += sealed_body_of(each).get("ops", [])
+        held += _changes(each, must=head_mac is not None)
         stack.add(each.clear, each.goto if each.kind != Checkpoint.Kind.RESULT else None)
     return Folded(seq, _fold({}, _resolved(workspace_id, held, seq), seq), stack.goto, stack)
+
+
+def _changes(checkpoint: Checkpoint, *, must: bool) -> list[Any]:
+    """What a checkpoint changed. ``must``: it leads to the head, so that where it was emptied a snapshot stands in for
+    it, unless the whole run was erased."""
+    try:
+        return list(sealed_body_of(checkpoint).get("ops", []))
+    except Erased:
+        if must and wire.rows(_NOT_ERASED, {"run": checkpoint.run_id}):
+            told = f"The snapshot that stands in for checkpoint {checkpoint.seq} is gone, or not as it was written."
+            raise Unreadable(told) from None
+        raise
+
+
+_NOT_ERASED: Final = "SELECT id FROM runtime_run WHERE id = %(run)s AND erased_at IS NULL"
 
 
 def _anchor(chain: list[Checkpoint], stack: Stack) -> Checkpoint:

@@ -15,10 +15,10 @@ from hypothesis import strategies as some
 
 from approvals import rows
 from approvals.ledger import canonical
-from runtime import blobs, checkpoints, leases, loop, memory, snapshots, state
+from runtime import blobs, checkpoints, invariants, leases, loop, memory, retention, snapshots, state
 from runtime.agents.agent import OVER
 from runtime.blobs import Blob, BlobUse
-from runtime.checkpoints import Checkpoint, Unreadable
+from runtime.checkpoints import Checkpoint, Erased, Unreadable
 from runtime.runs import Run
 from runtime.snapshots import Snapshot
 from tests.runtime import growing
@@ -194,6 +194,34 @@ def test_a_large_value_that_was_changed_or_lost_is_a_fault_and_never_nothing(des
     tamper(sql)
     with pytest.raises(Unreadable, match="large value"):
         at(run, run.head_seq)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "DELETE FROM runtime_snapshot",
+        "UPDATE runtime_snapshot SET body = set_byte(body, 40, get_byte(body, 40) # 1)",
+        "INSERT INTO runtime_snapshot SELECT (jsonb_populate_record(s, jsonb_build_object("
+        "'id', gen_random_uuid(), 'seq', (SELECT max(seq) FROM runtime_checkpoint)))).* FROM runtime_snapshot s",
+    ],
+)
+def test_a_snapshot_that_stands_in_for_what_was_pruned_is_missed(talked: Run, sql: str) -> None:
+    """DU-S6, DU-L40: a state that somebody took is no state that was erased on purpose."""
+    retention.prune(talked, by="system", keep=1)
+    tamper(sql)
+    with pytest.raises(Unreadable, match="stands in for") as fault:
+        checkpoints.read(talked.workspace_id, talked.pk, talked.head_seq, head_mac=bytes(talked.head_mac))
+    assert not isinstance(fault.value, Erased) and [each.what for each in invariants.unreadable()] == [talked.public_id]
+    retention.erase(talked, by="system")
+    assert list(invariants.unreadable()) == []
+
+
+def test_a_large_value_that_was_damaged_is_whole_again_once_it_is_kept_again(desk: Desk) -> None:
+    """DU-L47, DU-S2: whoever keeps an equal value has the bytes at hand."""
+    one = growing.grow(desk, {"update": {"file": LARGE}})
+    tamper("UPDATE runtime_blob SET body = set_byte(body, 40, get_byte(body, 40) # 1)")
+    two = growing.grow(desk, {"update": {"file": LARGE}})
+    assert two.status == "completed" and at(two, two.head_seq)["file"] == at(one, one.head_seq)["file"] == LARGE
 
 
 def test_what_a_worker_remembers_is_believed_at_that_head_alone(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
