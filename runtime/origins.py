@@ -16,6 +16,7 @@ from approvals.ledger import about, canonical, keys
 from approvals.rows import wire
 from runtime import checkpoints, definitions
 from runtime.agents import agent as agents
+from runtime.budgets import Budget
 from runtime.definitions import Agent, AgentVersion, genuine, interrupts
 from runtime.definitions.interrupts import Interrupts
 from runtime.leases import Lease
@@ -70,6 +71,8 @@ def _differences(lease: Lease, started: Mapping[str, Any]) -> list[str]:
         found.append(f"By the ledger this run is {_A_REHEARSAL[not lease.rehearsal]}, and its row says otherwise.")
     if started.get("budget") and not lease.budget_id:
         found.append("By the ledger this run has a budget, and its row says otherwise.")
+    if lease.budget_id and not Budget.objects.filter(pk=lease.budget_id, root_id=lease.run_id).exists():
+        found.append("This run draws on a budget that is not its own.")
     return found
 
 

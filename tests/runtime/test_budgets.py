@@ -308,6 +308,16 @@ def test_a_cap_lifted_past_placet_lets_nothing_be_sent(desk: Desk, tamper: Tampe
     assert desk.work(run).reason_code == "unreadable" and tooling.happened("sent") == []
 
 
+@pytest.mark.parametrize("value", ["NULL", "(SELECT id FROM runtime_budget WHERE steps_cap = 9)"])
+def test_a_run_whose_budget_was_taken_or_exchanged_takes_no_step(desk: Desk, tamper: Tamper, value: str) -> None:
+    """DU-L31, T31: also where it proposes no call."""
+    growing.start(desk, {}, budget={"steps": 9})
+    run = growing.start(desk, {}, {}, {}, budget={"steps": 1})
+    tamper(f"UPDATE runtime_run SET budget_id = {value} WHERE id = %s", run.pk)
+    head = run.head_seq
+    assert (desk.work(run).reason_code, run.head_seq) == ("unreadable", head)
+
+
 def test_somebody_who_may_no_longer_raise_it_is_not_heard(desk: Desk) -> None:
     run = desk.begin([costly(160)], budget={"tokens": 100})
     say(desk, "approve")
