@@ -62,6 +62,26 @@ def test_its_calls_go_until_it_is_used_up(desk: Desk, grant: Grant) -> None:
     assert not list(invariants.offenders()) and not findings(desk)
 
 
+def test_what_was_said_of_a_call_itself_counts_before_a_grant(desk: Desk) -> None:
+    """DU-L29: a no stays a no, and who was asked is still to answer, though others of its kind go now."""
+    policies.load(desk.cast.northwind, STANDING, by="system")
+    run = desk.begin([call("asked.unsafe", 7), call("asked.unsafe", 7), call("asked.unsafe", 7)])
+    first, refused, waiting = desk.calls(run)
+    desk.say(first, desk.cast.dana, "approve")
+    desk.say(refused, desk.cast.dana, "reject", message="Not this one.")
+    desk.work(run)
+    asked = granting.ask(
+        run.workspace_id, Approval.objects.get(subject=first.public_id), granting.Wish(), by=desk.cast.dana
+    )
+    assert isinstance(asked, Approval)
+    casting.say(asked, desk.cast.dana, "approve")
+    assert desk.work(run).status == "suspended_approval" and sent() == [7]
+    assert desk.begin([call("asked.unsafe", 7)]).status == "completed" and sent() == [7, 7]
+    desk.say(waiting, desk.cast.dana, "reject", message="Nor this one.")
+    assert desk.work(run).status == "completed" and sent() == [7, 7]
+    assert [each["status"] for each in desk.results(run)] == ["executed", "refused", "refused"]
+
+
 def test_a_call_that_waits_is_asked_about_when_the_grant_is_ended(desk: Desk, grant: Grant) -> None:
     run = waiting(desk)
     grants.end(grant, by="system")
