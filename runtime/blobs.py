@@ -148,11 +148,10 @@ def _resolve(operation: Operation, known: Mapping[str, bytes]) -> dict[str, Any]
 _KEEP: Final = """
     INSERT INTO runtime_blob (id, workspace_id, digest, size, body)
     SELECT %(id)s, %(workspace)s, %(digest)s, %(size)s, %(body)s FROM runtime_run WHERE id = %(run)s FOR KEY SHARE
-    ON CONFLICT (workspace_id, digest) DO UPDATE SET size = excluded.size, body = excluded.body
+    ON CONFLICT (workspace_id, digest) DO UPDATE SET size = excluded.size
 """
-# The update of an existing blob is its lock: whoever would delete it waits, and then sees the new use of it. It writes
-# the body too: one that was damaged in its place is whole again. The run's row is shared for the same reason: whoever
-# prunes the run lets go of uses that no commit under way counts on.
+# The update of an existing blob is its lock: whoever would delete it waits, and then sees the new use of it. The run's
+# row is shared for the same reason: whoever prunes the run lets go of uses that no commit under way counts on.
 _USE: Final = """
     INSERT INTO runtime_blobuse (id, workspace_id, run_id, digest)
     SELECT %(id)s, %(workspace)s, %(run)s, %(digest)s FROM runtime_run WHERE id = %(run)s FOR KEY SHARE

@@ -216,14 +216,6 @@ def test_a_snapshot_that_stands_in_for_what_was_pruned_is_missed(talked: Run, sq
     assert list(invariants.unreadable()) == []
 
 
-def test_a_large_value_that_was_damaged_is_whole_again_once_it_is_kept_again(desk: Desk) -> None:
-    """DU-L47, DU-S2: whoever keeps an equal value has the bytes at hand."""
-    one = growing.grow(desk, {"update": {"file": LARGE}})
-    tamper("UPDATE runtime_blob SET body = set_byte(body, 40, get_byte(body, 40) # 1)")
-    two = growing.grow(desk, {"update": {"file": LARGE}})
-    assert two.status == "completed" and at(two, two.head_seq)["file"] == at(one, one.head_seq)["file"] == LARGE
-
-
 def test_what_a_worker_remembers_is_believed_at_that_head_alone(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """DU-E12: a run that went on elsewhere meanwhile is read anew; else the next claim need not read it."""
     run = growing.start(desk, *growing.talk(50))
