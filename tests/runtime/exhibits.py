@@ -26,8 +26,8 @@ from approvals import (
 )
 from approvals.approvals import Approval
 from approvals.assurance import Assurance
-from approvals.deadlines import DueStep
 from approvals.decisions import Decided
+from approvals.due_steps import DueStep
 from approvals.people import Person
 from approvals.policy_documents import read_document
 from tests import cast as casting
