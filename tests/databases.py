@@ -16,6 +16,7 @@ from django.db import connections
 
 from runtime.embedded import DATABASE, ROLES
 from runtime.roles import identifier
+from tests import seeds
 from tests.throwaway import SERVERS
 
 _numbers = itertools.count(1)
@@ -30,8 +31,12 @@ MOVABLE: Final = """
 
 @cache
 def start() -> None:
-    """Start the throw-away servers and migrate the template, once for this test process."""
-    SERVERS.start()
+    """Start the throw-away servers with a migrated template, once for this test process."""
+    seeds.sow(SERVERS, migrate)
+
+
+def migrate() -> None:
+    """Make the template."""
     with pointed(NAME=DATABASE, USER=ROLES["owner"], PASSWORD=SERVERS.memory["owner"], PORT=str(SERVERS.postgres.port)):
         call_command("migrate", verbosity=0, interactive=False)
         with connections["default"].cursor() as cursor:
