@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from itertools import product
 from typing import Final
 
 from django.db.models import Q
@@ -11,7 +12,8 @@ from django.db.models import Q
 from approvals import deputies, people, rows
 from approvals.deputies import Absence
 from approvals.ledger import entries, keys
-from approvals.people import Person, Workspace
+from approvals.people import Person, Team, Workspace
+from approvals.policies import NeedsApproval, PolicyFault
 from approvals.votes import Refused
 
 LONGEST: Final = timedelta(days=90)
@@ -50,10 +52,12 @@ def announce(
     what is lent; none means every seat they hold. ``by`` is the person, somebody who administers the workspace, or None
     for an operator. What waits already is covered at once."""
     with rows.within(workspace):
+        rows.one_at_a_time(f"absences {workspace.pk.hex} {person.pk.hex}")
         now = rows.now()
         begins = max(starts_at or now, now)
         refused = _not_theirs(workspace, person, by) or _unbounded(now, begins, ends_at)
         refused = refused or _not_lendable(workspace, person, kind, deputy, teams)
+        refused = refused or (_past_the_rule(workspace, person, deputy, teams) if deputy and by != person else None)
         if refused:
             return refused
         if len(standing(workspace, person)) >= AT_ONCE:
@@ -126,6 +130,18 @@ def _not_lendable(
         return Refused("not_held", told, pointer="/teams")
     if not held:
         return Refused("not_held", f"{person.name} holds no seat that could be lent.", pointer="/deputy")
+    return None
+
+
+def _past_the_rule(workspace: Workspace, person: Person, deputy: Person, teams: Sequence[str]) -> Refused | None:
+    """Whether somebody else lends seats of a team into which nobody comes before people approved it."""
+    held = set(teams) or people.seats_of(person, workspace.pk)
+    lent = Team.objects.filter(workspace=workspace, slug__in=held)
+    try:
+        for team, guards in product(lent, people.GIVING):
+            guards(deputy, "decide", team)
+    except (NeedsApproval, PolicyFault) as asks:
+        return Refused("needs_approval", f"{asks} Only {person.name} may lend this seat.", pointer="/deputy")
     return None
 
 

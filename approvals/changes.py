@@ -115,6 +115,7 @@ def propose(workspace: Workspace, change: Change, *, by: Person, reason: str = "
     """Ask the people whom the policy names. ``by`` is who wants it, and, as a rule, cannot approve it. Refused where
     nobody has to be asked, where nobody could be, and where another change of the same thing waits."""
     with rows.within(workspace):
+        rows.one_at_a_time(f"change {workspace.pk.hex} {change.subject}")
         if not Membership.objects.filter(workspace=workspace, person=by, person__is_active=True).exists():
             return Refused("not_allowed", f"{by.email} is no member of the workspace.")
         try:
@@ -178,6 +179,8 @@ def withdraw(workspace: Workspace, approval: Approval, *, by: Person | None) -> 
         return Refused("not_allowed", "Only who asked for it, and those who administer the workspace, may withdraw it.")
     with rows.within(workspace):
         who = by.public_id if by else "system"
+        if not Approval.objects.select_for_update().filter(pk=approval.pk, status="pending").exists():
+            return Refused("too_late", "It waits no more.")
         ended = approvals.cancel_open(
             workspace.pk, CHAIN, by=who, person=by, reason="It was withdrawn.", subject=approval.subject
         )

@@ -12,6 +12,7 @@ from approvals import (
     bars,
     chronicle,
     deputies,
+    escalation,
     glass,
     grants,
     halts,
@@ -277,7 +278,8 @@ def _short_of(vote: votes.Ballot, opinion: policies.Opinion) -> NotCleared | Non
     """Whether the votes fall short of a rule of today that is not the one they were given under."""
     if opinion.verdict == "allow" or opinion.rule is None:
         return None
-    able = bars.eligible(vote.approval.workspace_id, opinion.rule, level=vote.level)
+    level = escalation.reached_by_both(vote.approval, vote.rule, opinion.rule, rows.now()) if vote.level else 0
+    able = bars.eligible(vote.approval.workspace_id, opinion.rule, level=level)
     # The rule of today may ask for other seats, whose rights have to be explained as well.
     if unexplained(vote, able, vote.yeses):
         return UNEXPLAINED

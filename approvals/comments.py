@@ -7,6 +7,7 @@ digest of the words.
 
 from __future__ import annotations
 
+import unicodedata
 from typing import Final
 from uuid import UUID
 
@@ -22,6 +23,11 @@ LONGEST: Final = 4000
 """The longest comment, in characters; beside a verdict too."""
 MOST: Final = 200
 """So many comments an approval takes."""
+
+
+def worded(text: str) -> str:
+    """What there is to read of a text, without the blanks around it: nothing where nobody could see a word."""
+    return "" if all(each.isspace() or unicodedata.category(each) == "Cf" for each in text) else text.strip()
 
 
 class Comment(rows.Row):
@@ -85,7 +91,7 @@ def unfit(text: str) -> Refused | None:
 
 def leave(workspace_id: UUID, approval_id: UUID, *, by: Person, text: str, via: str) -> Comment | Refused:
     """Say something of an approval, open or settled, and decide nothing. Never raises for a domain answer."""
-    text = text.strip()
+    text = worded(text)
     with rows.within(workspace_id):
         mine = Approval.objects.filter(workspace_id=workspace_id, pk=approval_id)
         found = mine.select_for_update(no_key=True).first()

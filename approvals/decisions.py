@@ -90,7 +90,7 @@ def decide(
     it is that this is the person; a rejection needs a ``message``, and so does what the rule names. Never raises for a
     domain answer, so that refused attempts are in the ledger too.
     """
-    attempt = Attempt(by, verdict, revision, digest, via, message.strip(), edited, response, choice, assurance)
+    attempt = Attempt(by, verdict, revision, digest, via, comments.worded(message), edited, response, choice, assurance)
     if changes is not None:
         attempt = replace(attempt, changes=requested.made(changes))
     with rows.within(workspace_id):
@@ -313,6 +313,7 @@ def _open_revision(vote: Ballot, rule: dict[str, Any], args: bytes, attempt: Att
     body = {"digest": new.digest, "rule": rule["id"], "voided": [yes.person.public_id for yes in vote.yeses]}
     approvals.record(approval, "approval.revised", body, by=attempt.by.public_id)
     fresh = ballot(approval, new)
-    if rule["editor_may_approve"] and "approve" in rule["allowed_decisions"]:
+    # The rule that asks now may be another: it is no yes of somebody who could not give one under it.
+    if rule["editor_may_approve"] and fresh.refusal(attempt.by, "approve") is None:
         return _approve(fresh, attempt)
     return Decided(approval.status, new.number, 0, fresh.needed)

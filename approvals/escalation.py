@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final
 
 from approvals.deputies import Eligible
@@ -48,6 +49,14 @@ def begins(approval: Approval, rule: Rule, level: int) -> datetime:
 def reached(approval: Approval, rule: Rule, now: datetime) -> int:
     """How many levels have begun."""
     return sum(begins(approval, rule, number) <= now for number in range(1, len(levels(rule)) + 1))
+
+
+def reached_by_both(approval: Approval, rule: Rule, other: Rule, now: datetime) -> int:
+    """The same by its own rule and by another, had it been asked under that: the lesser of the two."""
+    opened = approval.expires_at + timedelta(seconds=approval.frozen_seconds - lasts(rule))
+    waited = (now - opened).total_seconds()
+    ends = accumulate((level["deadline"] for level in levels(other)[:-1]), initial=other["deadline"])
+    return min(reached(approval, rule, now), sum(end <= waited for end in ends) if levels(other) else 0)
 
 
 def added(rule: Rule, level: int) -> list[str]:

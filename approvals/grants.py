@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
-from django.db import connection, models
+from django.db import models
 
 from approvals import rows, schemas
 from approvals.approvals import Approval
@@ -248,8 +248,7 @@ def live(workspace_id: UUID, *, tool: str, agent: str, definition: str) -> list[
 def lock(workspace_id: UUID) -> None:
     """Take the workspace's grants until the open transaction ends. Whoever holds them locks neither approval nor run
     afterwards, so one lock for all of them stands in nobody's way twice."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"placet grants {workspace_id.hex}"])
+    rows.one_at_a_time(f"grants {workspace_id.hex}")
 
 
 def use(grant: Grant, subject: str, *, number: int, amount: int, by: str) -> None:

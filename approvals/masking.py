@@ -14,6 +14,7 @@ from uuid import UUID
 from approvals import masks, policies
 from approvals.approvals import Approval
 from approvals.policies import Policy
+from approvals.revisions import Revision
 from approvals.rulings import UNPROVEN, Ruling
 from approvals.schemas import Fault
 
@@ -35,9 +36,14 @@ def of(approval: Approval) -> tuple[str, ...]:
 def note(workspace_id: UUID, listed: Iterable[Approval]) -> None:
     """Find out for all of these at once, in a number of queries that does not grow with theirs."""
     found = list(listed)
-    said = _said(workspace_id, {approval.policy_version for approval in found})
+    ruled = {approval.pk: {approval.policy_version} for approval in found}
+    edited = [approval.pk for approval in found if approval.revision > 1]
+    asked = Revision.objects.filter(approval__in=edited).values_list("approval_id", "ruling__policy_version")
+    for key, version in asked if edited else ():
+        ruled[key].add(version)  # what the policy of an earlier revision masked is in the later ones as well
+    said = _said(workspace_id, set[int]().union(*ruled.values()))
     for approval in found:
-        approval._masked = _places(said, approval.tool, {approval.policy_version})
+        approval._masked = _places(said, approval.tool, ruled[approval.pk])
 
 
 def now(workspace_id: UUID, tool: str) -> tuple[str, ...]:

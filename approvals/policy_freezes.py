@@ -89,8 +89,22 @@ def _last_day(window: Window, day: date) -> date:
 
 
 def _at(day: date, clock: str, zone: ZoneInfo, fold: int) -> datetime:
-    """A clock's time on a day. An hour that comes twice belongs to the window both times."""
-    return datetime.combine(day, time.fromisoformat(clock), tzinfo=zone).replace(fold=fold).astimezone(UTC)
+    """A clock's time on a day. An hour that comes twice belongs to the window both times; a time that is left out is
+    that at which the clock is put forward."""
+    said = datetime.combine(day, time.fromisoformat(clock), tzinfo=zone).replace(fold=fold)
+    at = said.astimezone(UTC)
+    return at if at.astimezone(zone).replace(tzinfo=None) == said.replace(tzinfo=None) else _put_forward(at, zone)
+
+
+def _put_forward(near: datetime, zone: ZoneInfo) -> datetime:
+    """The moment, within a day of this one, at which the zone's clock is put forward."""
+    before, after = near - timedelta(days=1), near + timedelta(days=1)
+    offset = after.astimezone(zone).utcoffset()
+    while after - before > timedelta(seconds=1):
+        middle = before + (after - before) / 2
+        same = middle.astimezone(zone).utcoffset() == offset
+        before, after = (before, middle) if same else (middle, after)
+    return after.replace(microsecond=0)
 
 
 @lru_cache(maxsize=256)

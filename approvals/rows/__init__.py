@@ -224,6 +224,11 @@ def waiting(key: str) -> Callable[[], None] | None:
     return scope.hooks.get(key) if scope else None
 
 
+def one_at_a_time(what: str) -> None:
+    """Wait until no other open transaction does the same, and keep others waiting until this one ends."""
+    wire.value("SELECT 1 FROM pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"placet {what}"])
+
+
 def in_scope() -> UUID:
     """The workspace of the open `within` block. Raises RuntimeError outside one."""
     return _open_scope().workspace_id

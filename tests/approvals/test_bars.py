@@ -60,3 +60,14 @@ def test_who_edited_before_somebody_else_did_approves_nothing_of_it(cast: Cast) 
         assert isinstance(answer, Refused) and answer.code == "editor_cannot_approve"
     assert say(approval, cast.omar, "approve") == Decided("approved", 3, 1, 1)
     assert cleared(approval) == "cleared"
+
+
+def test_an_edit_under_a_stricter_rule_is_no_yes_of_who_may_not_give_one(cast: Cast) -> None:
+    """AZ-2, AZ-5: it stands as an edit, and others say yes to it."""
+    lax = POLICY.replace("editable: [/amount, /note]", "prevent_self_review: false")
+    policies.load(cast.northwind, lax, by="system")
+    approval = ask(cast, refund(90_000), requester=cast.dana)
+    policies.load(cast.northwind, POLICY, by="system")
+    assert say(approval, cast.dana, "edit", edited=refund(80_000)) == Decided("pending", 2, 0, 1)
+    assert say(approval, cast.priya, "approve") == Decided("approved", 2, 1, 1)
+    assert cleared(approval) == "cleared"

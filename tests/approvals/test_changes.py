@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,8 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
+from approvals import absences, changes, evidence, gate, invitations, people, policies, rows, vouched
 from approvals import cast as casting
-from approvals import changes, evidence, gate, invitations, people, policies, rows, vouched
 from approvals.approvals import Approval
 from approvals.decisions import Decided, Decision, Refused
 from approvals.ledger import canonical, entries
@@ -138,12 +139,17 @@ def test_who_left_meanwhile_gets_no_right(guarded: Cast) -> None:
 
 
 def test_no_other_door_leads_into_a_guarded_team(guarded: Cast) -> None:
-    """AZ-2: neither an invitation nor a file of people."""
+    """AZ-2: neither an invitation nor a file of people, nor a seat that somebody else lends than who holds it."""
     invited = invitations.invite(guarded.northwind, "new@northwind.example", teams=["finance"], by=guarded.omar)
     assert isinstance(invited, Refused) and invited.code == "needs_approval"
     riley = {"email": guarded.riley.email, "name": guarded.riley.name}
     team = {"slug": "finance", "name": "Finance", "deciders": [guarded.riley.email]}
     home = {"slug": "northwind", "name": "Northwind refunds", "members": [guarded.riley.email], "teams": [team]}
+    until = rows.now() + timedelta(days=1)
+    seat: dict[str, Any] = {"kind": "delegation", "ends_at": until, "deputy": guarded.omar}
+    lent = absences.announce(guarded.northwind, guarded.dana, by=guarded.omar, **seat)
+    assert isinstance(lent, Refused) and lent.code == "needs_approval"
+    assert not isinstance(absences.announce(guarded.northwind, guarded.dana, by=guarded.dana, **seat), Refused)
     with pytest.raises(casting.CastFault, match="people grant"):
         casting.load({"people": [riley], "workspaces": [home]}, passwords={}, by="system")
     assert guarded.riley not in people.deciders(guarded.finance)
@@ -222,6 +228,9 @@ def test_only_who_asked_and_administrators_withdraw_it(guarded: Cast) -> None:
     assert isinstance(refused, Refused) and refused.code == "not_allowed"
     assert changes.withdraw(guarded.northwind, approval, by=guarded.dana) is None
     assert outcome(approval)[0] == "cancelled" and changes.waiting(guarded.northwind.pk) == []
+    later = wants(guarded)
+    refused = changes.withdraw(guarded.northwind, approval, by=guarded.dana)
+    assert isinstance(refused, Refused) and refused.code == "too_late" and outcome(later)[0] == "pending"
 
 
 @pytest.mark.parametrize(

@@ -62,11 +62,12 @@ def test_what_is_settled_may_still_be_commented_on(cast: Cast) -> None:
     ("text", "said"),
     [
         (" ", "needs_message"),
+        (" \u200b\u2060\u200b", "needs_message"),
         ("x" * 4001, "message_too_long"),
         ("a\0b", "message_not_text"),
         ("\ud800", "message_not_text"),
     ],
-    ids=["empty", "long", "nul", "half"],
+    ids=["empty", "invisible", "long", "nul", "half"],
 )
 def test_what_cannot_be_kept_is_refused(cast: Cast, text: str, said: str) -> None:
     assert code(leave(ask(cast, refund()), cast.dana, text)) == said

@@ -58,6 +58,17 @@ def test_who_is_added_fills_a_seat_and_the_bar_stays(cast: Cast, later: Any) -> 
     assert said(say(approval, cast.omar, "approve")) == "approved" and cleared(approval) == "cleared"
 
 
+def test_a_level_counts_only_where_the_rule_of_today_has_come_to_it(cast: Cast, later: Any) -> None:
+    """RL-7: who decided before their time, by the rule of today, has not decided."""
+    rule(cast, LEVELS)
+    approval = ask(cast, refund())
+    later(1.1)
+    assert said(say(approval, cast.omar, "approve")) == "approved" and cleared(approval) == "cleared"
+    today = POLICY.replace("deadline: 1h", f"deadline: 30d\n    {LEVELS}")
+    policies.load(cast.northwind, today, by="system")
+    assert cleared(approval) == "votes_fall_short"
+
+
 def test_who_asked_and_who_edited_is_barred_at_every_level(cast: Cast, later: Any) -> None:
     """RL-7, AZ-2: to whom it escalates is no way around the rule."""
     rule(cast, LEVELS)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -101,6 +103,21 @@ def test_nobody_says_yes_faster_than_policy_lets_them(cast: Cast) -> None:
     assert isinstance(say(ask(cast, refund()), cast.priya, "approve"), Decided)
     set_forward(61)
     assert isinstance(say(ask(cast, refund()), cast.dana, "approve"), Decided)
+
+
+def test_an_edit_and_the_yes_that_it_is_are_one(cast: Cast) -> None:
+    limit(cast, yeses_per_minute=2)
+    say(ask(cast, refund()), cast.dana, "edit", edited=refund(41_000))
+    assert isinstance(say(ask(cast, refund()), cast.dana, "approve"), Decided)
+
+
+@pytest.mark.committed
+def test_yeses_at_once_are_as_many(cast: Cast, together: Callable[..., list[Any]]) -> None:
+    """HF-1: they wait for each other, and are counted one after the other."""
+    limit(cast, yeses_per_minute=1)
+    asked = [ask(cast, refund()) for _ in range(3)]
+    told = together(*(partial(say, each, cast.dana, "approve") for each in asked))
+    assert sum(isinstance(one, Decided) for one in told) == 1, told
 
 
 def test_a_no_always_comes_in_time(cast: Cast) -> None:

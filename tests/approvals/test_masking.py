@@ -57,6 +57,8 @@ def test_a_mask_of_the_policy_that_ruled_stays(cast: Cast, reads: Reads) -> None
     approval = ask(cast, refund())
     load(cast)
     assert all(CHARGE not in told for told in surfaces(approval, reads, cast.dana).values())
+    say(approval, cast.dana, "edit", edited=refund(41_000))
+    assert all(CHARGE not in told for told in surfaces(approval, reads, cast.dana).values()), "after an edit as well"
 
 
 def test_what_is_masked_survives_an_edit_untouched(cast: Cast) -> None:

@@ -32,6 +32,9 @@ def until(now: str, *windows: Any) -> str:
         ("2026-12-05T21:30", [NIGHTS], ""),
         ("2026-12-04T22:00", [NIGHTS, WEEKEND], "2026-12-05T23:59"),  # one after the other, without a gap
         ("2026-03-28T22:30", [{**NIGHTS, "days": ["sat"]}], "2026-03-29T04:00"),  # the clocks go forward in between
+        ("2027-03-28T00:45", [{**NIGHTS, "days": ["sat"], "to": "02:30"}], "2027-03-28T01:00"),  # to an hour left out
+        ("2027-03-28T01:00", [{**NIGHTS, "days": ["sun"], "from": "02:30", "to": "04:00"}], "2027-03-28T02:00"),
+        ("2027-03-28T00:59", [{**NIGHTS, "days": ["sun"], "from": "02:30", "to": "04:00"}], ""),
         ("2026-10-24T21:00", [{**NIGHTS, "days": ["sat"]}], "2026-10-25T05:00"),  # and back
     ],
 )
