@@ -252,7 +252,7 @@ def _edit(vote: Ballot, attempt: Attempt) -> Decided | Refused:
     faults = edits.check(before, edited, vote.approval.schema, editable=vote.rule["editable"])
     faults = faults or pins.moved(vote.revision.ruling.header, before, edited)
     if faults:
-        faults = masking.hushed(faults, masking.of(vote.approval))
+        faults = masking.hushed(faults, masking.unseen(vote.approval, before, edited))
         return Refused("invalid_edit", f"{faults[0].pointer}: {faults[0].message}", faults, faults[0].pointer)
     if edits.same(before, edited):
         # An edit that changes nothing is a plain approval, and is recorded so.

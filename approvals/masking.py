@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 from uuid import UUID
 
-from approvals import masks, policies
+from approvals import edits, masks, policies
 from approvals.approvals import Approval
 from approvals.policies import Policy
 from approvals.revisions import Revision
@@ -31,6 +31,13 @@ def of(approval: Approval) -> tuple[str, ...]:
         note(approval.workspace_id, [approval])
     places: tuple[str, ...] = approval._masked
     return places
+
+
+def unseen(approval: Approval, *values: Any) -> set[str]:
+    """The places in these arguments whose values nobody may see: a secret is one whichever part of a schema speaks of
+    it."""
+    tool = edits.Tool(approval.schema, {}, of(approval))
+    return {*tool.secret, *(place for value in values for place in edits.secrets(value, tool))}
 
 
 def note(workspace_id: UUID, listed: Iterable[Approval]) -> None:
@@ -94,7 +101,7 @@ def hushed(faults: tuple[Fault, ...], places: Collection[str]) -> tuple[Fault, .
     """Faults without a word of what is masked: a message may quote a value, that of a place inside of it included."""
     if not places:
         return faults
-    told = "This does not fit, and policy masks it."
+    told = "This does not fit, and its value is masked."
     return tuple(
         Fault(fault.pointer, fault.rule, told) if _touches(fault.pointer, places) else fault for fault in faults
     )

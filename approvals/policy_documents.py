@@ -28,7 +28,7 @@ CHANGES = ("change.policy", "change.team", "change.tool")
 """What can be changed, as a rule of the kind `change` names it under `match.tool`."""
 _KIND = {"enum": [*KINDS]}
 _KINDS = {"anyOf": [_KIND, {"type": "array", "items": _KIND, "minItems": 1, "uniqueItems": True}]}
-_POINTERS = {"type": "array", "items": {"type": "string", "pattern": "^(/[^/]*)+$"}, "uniqueItems": True}
+_POINTERS = {"type": "array", "items": {"type": "string", "pattern": "^(/([^/~]|~[01])*)+$"}, "uniqueItems": True}
 
 SCHEMA: dict[str, Any] = {
     "type": "object",

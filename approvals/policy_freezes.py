@@ -112,7 +112,10 @@ def instant(text: str) -> datetime:
     """A moment, written with its offset. Raises ValueError."""
     if not _INSTANT.fullmatch(text):
         raise ValueError(text)
-    return datetime.fromisoformat(text).astimezone(UTC)
+    try:
+        return datetime.fromisoformat(text).astimezone(UTC)
+    except OverflowError as fault:
+        raise ValueError(text) from fault  # at the ends of all calendars
 
 
 @lru_cache(maxsize=64)

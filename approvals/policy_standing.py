@@ -14,7 +14,7 @@ SUM: Final[dict[str, Any]] = {
     "additionalProperties": False,
     "required": ["of", "at_most"],
     "properties": {
-        "of": {"type": "string", "pattern": "^(/[^/]+)+$"},
+        "of": {"type": "string", "pattern": "^(/([^/~]|~[01])+)+$"},
         "at_most": {"type": "integer", "minimum": 1, "maximum": LARGEST},
     },
 }

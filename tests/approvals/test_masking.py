@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -81,6 +82,20 @@ def test_no_fault_quotes_what_is_masked(cast: Cast) -> None:
     assert held.verdict == "deny" and "hidden-value" not in held.reason
 
 
+@pytest.mark.parametrize(("kind", "value"), [("string", "DE02120300"), ("array", ["DE02120300"])])
+def test_no_fault_quotes_a_secret_of_another_branch(cast: Cast, kind: str, value: Any) -> None:
+    """The part of the schema that does not say so speaks of the same value."""
+    load(cast)
+    none = {"enum": ["none"]}
+    iban = {"type": kind, "x-secret": True}
+    then = {"properties": {"iban": {"items": none} if kind == "array" else none}}
+    branch = {"if": {"properties": {"sort": {"const": "b"}}}, "then": then}
+    schema = {"type": "object", "properties": {"sort": {"enum": ["a", "b"]}, "iban": iban}} | branch
+    approval = ask(cast, {"sort": "a", "iban": value}, tool=replace(REFUND, schema=schema, summary=""))
+    answer = say(approval, cast.dana, "edit", edited={"sort": "b", "iban": value})
+    assert isinstance(answer, Refused) and "DE02120300" not in f"{answer.message} {answer.faults}"
+
+
 def test_a_run_is_masked_by_what_ruled_there_and_by_today(cast: Cast) -> None:
     load(cast, masks=MASKS)
     approval = ask(cast, refund())
@@ -101,7 +116,9 @@ def test_a_policy_that_was_tampered_with_masks_everything(cast: Cast) -> None:
     assert CHARGE not in str(gate.covered(facts, refund()))
 
 
-@pytest.mark.parametrize("masks", [{}, {"t": []}, {"t": ["charge"]}, {"t": "/charge"}, {"t": ["/a", "/a"]}])
+@pytest.mark.parametrize(
+    "masks", [{}, {"t": []}, {"t": ["charge"]}, {"t": "/charge"}, {"t": ["/a", "/a"]}, {"t": ["/a~"]}]
+)
 def test_a_mask_that_names_no_place_is_refused(masks: Any) -> None:
     assert fault(masks=masks).pointer.startswith("/masks")
     assert read(RULE, masks=MASKS)

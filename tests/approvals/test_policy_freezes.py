@@ -48,6 +48,7 @@ def test_a_window_holds_its_moments_and_no_other(now: str, windows: list[Any], e
         ({"from": "2026-12-20", "until": "2026-12-21"}, "/from", "instant"),
         ({"from": "2026-12-20T18:00:00", "until": YEAR_END["until"]}, "/from", "instant"),
         ({"from": "2026-13-20T18:00:00Z", "until": YEAR_END["until"]}, "/from", "instant"),
+        ({"from": "0001-01-01T00:00:00+01:00", "until": YEAR_END["until"]}, "/from", "instant"),
         ({"from": YEAR_END["until"], "until": YEAR_END["from"]}, "/until", "window"),
         ({**NIGHTS, "zone": "Europe/Atlantis"}, "/zone", "zone"),
         ({**NIGHTS, "zone": "../../etc/passwd"}, "/zone", "zone"),
