@@ -1,7 +1,8 @@
 """Raw JSON with secrets in it: each stands as a mark that names its place, and comes back as the value it stands for.
 
 The mark is ``{"$kept": "/pointer"}``, the pointer being that of the value in the revision being edited. It is taken
-only where the value is masked again, under the same name: no edit can carry a secret to a place that shows it.
+only where the value is masked again, in the same field: no edit can carry a secret to a place that shows it, or that
+means another thing.
 """
 
 from __future__ import annotations
@@ -48,9 +49,9 @@ def restored(value: Any, base: Any, place: View) -> Any:
     return new
 
 
-def property_name(pointer: str) -> str:
-    """The last part of a pointer that is no index of a list."""
-    return next((part for part in reversed(canonical.split(pointer)) if not is_index(part)), "")
+def _field(pointer: str) -> list[str]:
+    """The way to a field, whichever entries of lists it leads through."""
+    return [part for part in canonical.split(pointer) if not is_index(part)]
 
 
 def _is_mark(value: Any) -> bool:
@@ -78,7 +79,7 @@ def _hold_covered(place: View, used: dict[str, str], base: Any) -> None:
     """Refuse a mark at a place that does not mask it, unless what it stands for only has the form of a mark."""
     if place.pointer in used:
         origin = used[place.pointer]
-        same_field = bool(place.secret) and property_name(origin) == property_name(place.pointer)
+        same_field = bool(place.secret) and _field(origin) == _field(place.pointer)
         if not same_field and not _is_mark(at(base, origin)):
             raise Misplaced(place.pointer, f"A kept secret stays in its own field; {KEPT} does not belong here.")
         return

@@ -127,6 +127,16 @@ def test_a_mark_cannot_carry_a_secret_elsewhere(place: str, mark: str) -> None:
     assert [(fault.pointer, fault.rule) for fault in edited.faults] == [(f"/{place}", "masked")]
 
 
+def test_a_mark_stays_in_its_own_field_and_not_in_one_of_the_same_name() -> None:
+    """WB-9: what is one service's token is no other's."""
+    one = {"type": "object", "properties": {"token": {"type": "string"}}}
+    tool = Tool({"type": "object", "properties": {"ours": one, "theirs": one}})
+    base = {"ours": {"token": "hunter2"}, "theirs": {"token": "x"}}
+    carried = {"ours": {"token": {"$kept": "/ours/token"}}, "theirs": {"token": {"$kept": "/ours/token"}}}
+    edited = read_raw(json.dumps(carried), tool, base)
+    assert [(fault.pointer, fault.rule) for fault in edited.faults] == [("/theirs/token", "masked")]
+
+
 def test_a_value_that_looks_like_a_mark_comes_back() -> None:
     """WB-9: it is kept like a secret, so nothing can be mistaken."""
     base = {"env": {"odd": {"$kept": "/env"}}}
