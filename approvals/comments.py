@@ -23,6 +23,8 @@ LONGEST: Final = 4000
 """The longest comment, in characters; beside a verdict too."""
 MOST: Final = 200
 """So many comments an approval takes."""
+MOST_EACH: Final = 50
+"""So many of them one person writes: nobody takes the word from the others."""
 
 
 def worded(text: str) -> str:
@@ -107,6 +109,8 @@ def _refusal(approval: Approval, by: Person, text: str) -> Refused | None:
         return Refused("needs_message", "Write something first.", pointer="/message")
     if not approval.context:
         return Refused("erased", "What was asked here was erased with its run.")
+    if approval.comments.filter(person=by).count() >= MOST_EACH:
+        return Refused("too_many_comments", f"You wrote {MOST_EACH} comments here already; leave room for others.")
     if approval.comments.count() >= MOST:
         return Refused("too_many_comments", f"This has {MOST} comments already; it takes no more.")
     return unfit(text)

@@ -17,7 +17,8 @@ class Ruled(Asked):
 
     @property
     def rule(self) -> dict[str, Any]:
-        return dict(self.approval.rule)
+        """The rule as it was signed: the approval's own copy of it is for lists."""
+        return dict(self.current.ruling.rule)
 
     @property
     def first_rule(self) -> dict[str, Any]:

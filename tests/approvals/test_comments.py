@@ -79,6 +79,13 @@ def test_there_is_an_end_to_them(cast: Cast, monkeypatch: pytest.MonkeyPatch) ->
     assert [code(leave(approval, cast.dana)) for _ in range(3)] == ["taken", "taken", "too_many_comments"]
 
 
+def test_one_member_takes_the_word_from_nobody(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(comments, "MOST_EACH", 2)
+    approval = ask(cast, refund())
+    assert [code(leave(approval, cast.riley)) for _ in range(3)] == ["taken", "taken", "too_many_comments"]
+    assert code(leave(approval, cast.dana, "This is fraud.")) == "taken"
+
+
 def test_the_words_are_sealed_and_the_entry_has_their_digest(cast: Cast) -> None:
     """AU-1: who said it, of which revision; the words themselves stay outside the ledger."""
     approval = ask(cast, refund())

@@ -166,6 +166,14 @@ def test_the_history_tells_people_and_machine_in_order(cast: Cast, reads: Reads)
     assert places == sorted(places) and story.count("As offered.") == 1
 
 
+def test_the_page_tells_the_rule_that_was_signed(cast: Cast, reads: Reads) -> None:
+    """The copy beside the approval is for lists, and convinces nobody here."""
+    approval = ask(cast, refund())
+    approval.rule["reason"] = "The board has approved it already."
+    approval.save(update_fields=["rule"])
+    assert "The board has approved" not in html_of(reads, cast.dana, approval)
+
+
 def test_a_page_of_forged_rows_shows_none_of_them(cast: Cast, reads: Reads) -> None:
     approval = ask(cast, refund())
     tamper(approval)
