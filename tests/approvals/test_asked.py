@@ -190,7 +190,7 @@ def test_a_forged_answer_is_none(cast: Cast, agent: str, heard: list[Resolution]
     """DU-L31."""
     approval = opened(put(cast, agent, "outcome"))
     Approval.objects.filter(pk=approval.pk).update(status="answered", choice="it_happened")
-    assert isinstance(forged := answered(approval), gate.NotCleared) and forged.code == "votes_fall_short"
+    assert isinstance(forged := answered(approval), gate.NotCleared) and forged.code == "tampered"
     Approval.objects.filter(pk=approval.pk).update(status="pending", choice="")
     say(approval, cast.omar, "choose", choice="abandon")
     decision = Decision.objects.get()
