@@ -1,10 +1,10 @@
 """One approval, from the agent's wish to the payments service: read this first.
 
 Six files take part, in this order: `runtime/loop.py`, `approvals/gate.py`, `approvals/approvals.py`,
-`approvals/decisions.py`, `runtime/tasks.py`, `runtime/dispatch.py`. The gate is a list of names: `judgements.py` beside
-it judges and holds, and `questions.py` opens the approval. The six tests below have their names and follow one refund
-through them: the refund desk wants to pay back €420.00, policy asks for one of Finance, Dana lowers it to
-€300.00, and that is what the service is sent.
+`approvals/decisions.py`, `runtime/tasks.py`, `runtime/dispatch.py`. The loop goes by turns
+(`runtime/turns.py`), the gate is a list of names (`judgements.py` beside it judges and holds), and `questions.py` opens
+the approval. The six tests below have their names and follow one refund through them: the refund desk wants to pay back
+€420.00, policy asks for one of Finance, Dana lowers it to €300.00, and that is what the service is sent.
 """
 
 from __future__ import annotations

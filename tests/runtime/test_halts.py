@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 from approvals import gate, rows
 from approvals.approvals import Approval
 from approvals.decisions import Refused
-from runtime import definitions, halts, invariants, leases, loop, runs, sweeps, timeline
+from runtime import asking, definitions, halts, invariants, leases, runs, sweeps, timeline, turns
 from runtime.runs import Run
 from tests.runtime.conftest import Desk, call
 from tests.runtime.test_waits import Later, approved, effects, later, load
@@ -51,7 +51,7 @@ def test_what_was_approved_before_the_stop_is_sent_after_it(desk: Desk, later: L
 
 def test_no_step_is_taken_after_a_stop_in_the_middle_of_a_turn(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """HF-6: pressed while the agent thinks about its second step; that one is committed, and no other is taken."""
-    asked, ask = [], loop._ask
+    asked, ask = [], asking.ask
 
     def thinking(agent: Any, node: str, *more: Any) -> Any:
         asked.append(node)
@@ -59,8 +59,8 @@ def test_no_step_is_taken_after_a_stop_in_the_middle_of_a_turn(desk: Desk, monke
             stop(desk, desk.agent)
         return ask(agent, node, *more)
 
-    monkeypatch.setattr(loop, "HALTS", 0)
-    monkeypatch.setattr(loop, "_ask", thinking)
+    monkeypatch.setattr(turns, "HALTS", 0)
+    monkeypatch.setattr(asking, "ask", thinking)
     run = desk.begin([], [], [], [call("free.unsafe", 7)])
     assert asked == ["0", "1"] and run.status == "sleeping"
     go_on(desk, desk.agent)

@@ -11,7 +11,7 @@ import pytest
 from django.db import OperationalError, connection
 
 from approvals import rows
-from runtime import hints, leases, loop, processes, tools
+from runtime import hints, leases, loop, processes, tools, turns
 from runtime.leases import CancelWanted, Lease, LeaseLost
 from runtime.runs import Run
 from tests.runtime import tooling
@@ -202,7 +202,7 @@ def test_a_long_run_is_worked_on_in_slices(desk: Desk) -> None:
     run = desk.start(*[[] for _ in range(25)])
     loop.advance(run.pk)
     run.refresh_from_db()
-    assert (run.status, run.head_seq) == ("ready", 1 + loop.STEPS)
+    assert (run.status, run.head_seq) == ("ready", 1 + turns.STEPS)
     assert desk.work(run).status == "completed" and tooling.happened("sent") == []
 
 
