@@ -240,6 +240,7 @@ def _proved(resolution: resolutions.Resolution, cleared: Cleared) -> Approved:
 
 
 def _policy(change: Approved) -> None:
+    policies.lock(change.workspace)  # before it is asked what rules now: a version may come in this very moment
     now = policies.changing(change.workspace.pk, "policy", change.document)  # clearance knows that the newest is there
     if now is None or now.policy_version != change.policy_version:
         raise Unfit("Another version of the policy came into force since it was asked for.")

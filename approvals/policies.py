@@ -275,6 +275,11 @@ def put_in_force(workspace: Workspace, document: dict[str, Any], *, by: str, aut
     return policy
 
 
+def lock(workspace: Workspace) -> None:
+    """Nobody else makes a version until the open transaction ends."""
+    Workspace.objects.select_for_update(no_key=True).get(pk=workspace.pk)
+
+
 def _stands(policy: Policy) -> bool:
     """Whether a version is as it was saved."""
     try:
@@ -285,5 +290,5 @@ def _stands(policy: Policy) -> bool:
 
 def _locked(workspace: Workspace) -> Policy | None:
     """What is in force, and nobody else makes a version until the transaction ends."""
-    Workspace.objects.select_for_update().get(pk=workspace.pk)
+    lock(workspace)
     return current(workspace.pk)

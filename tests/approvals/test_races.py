@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import pytest
+from django.db import connection
 
-from approvals import approvals, gate, rows
+from approvals import approvals, changes, gate, policies, rows
 from approvals.approvals import Approval
 from approvals.decisions import Decided, Decision, Refused
-from tests.cast import Cast, ask, refund, say
+from approvals.people import Person
+from tests.cast import POLICY, Cast, ask, refund, say
 
 pytestmark = [pytest.mark.committed, pytest.mark.usefixtures("heard")]
 ROUNDS = 10
@@ -79,3 +82,55 @@ def test_deciding_expiring_and_withdrawing_at_once_end_it_once(
         stop = partial(gate.withdraw, approval.workspace_id, approval.chain, by="system", reason="Stopped.")
         together(partial(say, approval, cast.dana, "approve"), stop, approvals.expire_due)
         assert [told.subject for told in heard] == [approval.subject]
+
+
+CHANGES = """
+  - id: changes
+    match: {kind: change, when: {properties: {rules: {maxItems: 4}}}}
+    verdict: require_approval
+    approvals: [{team: finance}]
+"""
+
+
+def wants(cast: Cast, by: Person) -> Approval | Refused:
+    return changes.propose(cast.northwind, changes.of_policy(cast.northwind, policies.read_document(POLICY)), by=by)
+
+
+def test_of_two_who_want_the_same_change_at_once_one_is_asked_for(cast: Cast, together: Together) -> None:
+    """AZ-9: the other is told that it waits."""
+    policies.load(cast.northwind, POLICY + CHANGES, by="system")
+    answers = together(*(partial(wants, cast, who) for who in (cast.riley, cast.omar, cast.priya)))
+    codes = [getattr(answer, "code", "") for answer in answers]
+    assert sorted(codes) == ["", "waits_already", "waits_already"], answers
+
+
+def test_a_version_that_comes_in_the_moment_of_the_last_yes_stays(cast: Cast, together: Together) -> None:
+    """AZ-9: what people approved is older than it, and changes nothing."""
+    policies.load(cast.northwind, POLICY + CHANGES, by="system")
+    approval = wants(cast, cast.omar)
+    assert isinstance(approval, Approval), approval
+    loaded = threading.Event()
+
+    def load() -> None:
+        with rows.within(cast.northwind):
+            policies.load(cast.northwind, POLICY + CHANGES + CHANGES.replace("id: changes", "id: more"), by="system")
+            loaded.set()
+            waited_for()
+
+    def yes() -> Decided | Refused:
+        assert loaded.wait(20)
+        return say(approval, cast.dana, "approve")
+
+    together(load, yes)
+    approval.refresh_from_db()
+    assert (approval.outcome, policies.current_version(cast.northwind.pk)) == ("failed", 3)
+
+
+def waited_for() -> None:
+    """Until somebody waits for a lock that this transaction holds."""
+    with connection.cursor() as cursor:
+        for _ in range(10_000):
+            cursor.execute("SELECT 1 FROM pg_stat_activity WHERE pg_backend_pid() = ANY(pg_blocking_pids(pid))")
+            if cursor.fetchone():
+                return
+    raise AssertionError("Nobody waits.")
