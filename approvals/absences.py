@@ -50,14 +50,17 @@ def announce(
 ) -> Absence | Refused:
     """Say that a person is away until then, or lends their seats, from now on or from a later moment. ``teams`` narrows
     what is lent; none means every seat they hold. ``by`` is the person, somebody who administers the workspace, or None
-    for an operator. What waits already is covered at once."""
+    for an operator: those lend for another no more than is held now, and nothing past a rule for the people of a team.
+    What waits already is covered at once."""
     with rows.within(workspace):
         rows.one_at_a_time(f"absences {workspace.pk.hex} {person.pk.hex}")
         now = rows.now()
         begins = max(starts_at or now, now)
         refused = _not_theirs(workspace, person, by) or _unbounded(now, begins, ends_at)
         refused = refused or _not_lendable(workspace, person, kind, deputy, teams)
-        refused = refused or (_past_the_rule(workspace, person, deputy, teams) if deputy and by != person else None)
+        if deputy and not refused and (by is None or by.pk != person.pk):
+            teams = teams or sorted(people.seats_of(person, workspace.pk))  # what comes later its holder may lend
+            refused = _past_the_rule(workspace, person, deputy, teams)
         if refused:
             return refused
         if len(standing(workspace, person)) >= AT_ONCE:
@@ -134,9 +137,10 @@ def _not_lendable(
 
 
 def _past_the_rule(workspace: Workspace, person: Person, deputy: Person, teams: Sequence[str]) -> Refused | None:
-    """Whether somebody else lends seats of a team into which nobody comes before people approved it."""
-    held = set(teams) or people.seats_of(person, workspace.pk)
-    lent = Team.objects.filter(workspace=workspace, slug__in=held)
+    """Whether somebody else lends seats of a team into which nobody comes before people approved it;
+    those who decide for it come into nothing new."""
+    own = people.teams_decided_by(deputy, workspace.pk)
+    lent = Team.objects.filter(workspace=workspace, slug__in=set(teams) - own)
     try:
         for team, guards in product(lent, people.GIVING):
             guards(deputy, "decide", team)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from io import StringIO
 from typing import Any
 
@@ -265,3 +266,31 @@ def test_a_lender_who_takes_the_vote_back_leaves_the_seat_to_the_deputy(cast: Ca
     for approval, order in ((first, [cast.omar, cast.priya]), (last, [cast.priya, cast.omar])):
         assert [said(say(approval, person, "approve")) for person in order] == ["pending", "approved"]
         assert cleared(approval) == "cleared"
+
+
+def test_nobody_else_lends_a_seat_past_the_rule_for_its_people(cast: Cast) -> None:
+    """AZ-2, AZ-9: an administrator would put whom they like in a team; its holder may lend a seat, and to its own
+    people anybody may."""
+    guarded = "\n  - {id: changes, match: {kind: change}, verdict: require_approval, approvals: [{team: finance}]}\n"
+    policies.load(cast.northwind, POLICY + guarded, by="system")
+    for by in (cast.omar, None):
+        refused = absent(cast, cast.dana, deputy=cast.omar, by=by)
+        assert isinstance(refused, Refused) and refused.code == "needs_approval"
+    assert said(say(ask(cast, refund()), cast.omar, "approve")) == "not_allowed"
+    lend(cast, cast.dana, cast.priya, by=cast.omar)
+    lend(cast, cast.dana, cast.omar)
+
+
+def test_what_somebody_else_lends_is_what_is_held_then(cast: Cast) -> None:
+    """AZ-2: a seat that comes later is its holder's to lend."""
+    assert lend(cast, cast.dana, cast.riley, by=cast.omar).teams == ["finance"]
+    assert lend(cast, cast.dana, cast.riley).teams == []
+
+
+@pytest.mark.committed
+def test_of_many_absences_at_once_no_more_stand_than_may(cast: Cast, together: Callable[..., list[Any]]) -> None:
+    away = partial(absent, cast, cast.dana, deputy=None, kind="out_of_office")
+    for _ in range(absences.AT_ONCE - 1):
+        assert isinstance(away(), Absence)
+    told = together(*[away] * 3)
+    assert sorted(getattr(one, "code", "") for one in told) == ["", "too_many", "too_many"]
