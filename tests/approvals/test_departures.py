@@ -8,7 +8,7 @@ from django.test import Client
 
 from approvals import clearance, departures, people, resets, rows, signin, vouched
 from approvals.clearance import Cleared, NotCleared
-from approvals.decisions import standing
+from approvals.decisions import Refused, standing
 from approvals.ledger import entries
 from approvals.pages.reader import Reader
 from approvals.people import Person
@@ -63,7 +63,9 @@ def test_who_was_switched_on_again_past_placet_is_named_and_counts_nowhere(cast:
     departures.deactivate(cast.dana, by="system")
     Person.objects.filter(pk=cast.dana.pk).update(is_active=True)
     assert vouched.unexplained(cast.northwind.pk) == [f"No entry switched {cast.dana.email} on again."]
-    say(approval, cast.dana, "approve")
+    for verdict in ("approve", "edit", "reject"):
+        answer = say(approval, cast.dana, verdict, message="No.", edited=refund(41_000))
+        assert isinstance(answer, Refused) and answer.code == "tampered"
     digest = approval.revisions.get(number=1).digest
     assert isinstance(clearance.clearance(cast.northwind.pk, approval.subject, digest), NotCleared)
 
