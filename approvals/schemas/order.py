@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from approvals.ledger import canonical
-from approvals.schemas.survey import inside
+from approvals.schemas.nesting import inside
 
 ORDER: Final = "x-placet-order"
 """Where a schema that is shown to people keeps the names of its members in their order."""

@@ -14,19 +14,13 @@ from approvals.schemas import looseness, metaschemas, words
 from approvals.schemas.budgets import OverBudget, limited
 from approvals.schemas.dialects import NEWEST, REF_STANDS_ALONE, REFERENCES, uri_of
 from approvals.schemas.looseness import Warning_
+from approvals.schemas.nesting import IN_PLACE, inside
 from approvals.schemas.validation import validator_of
 
 MOST_IN_PLACE = 2_000
 """How many schemas may apply to one value: choices within choices multiply."""
 MOST_OF_A_KIND = 20
 SURVEY_STEPS = 1_000_000
-
-_IN_PLACE = ("allOf", "anyOf", "oneOf", "if", "then", "else", "not", "dependentSchemas", "dependencies")
-_BELOW = (
-    *("$defs", "definitions", "properties", "patternProperties", "additionalProperties", "unevaluatedProperties"),
-    *("propertyNames", "items", "prefixItems", "additionalItems", "unevaluatedItems", "contains", "contentSchema"),
-)
-_MAPS = frozenset({"$defs", "definitions", "properties", "patternProperties", "dependentSchemas", "dependencies"})
 
 
 class Inadmissible(ValueError):
@@ -103,7 +97,7 @@ class _Survey:
         yield from looseness.of(schema, pointer, validator, self.uri, typed=typed)
         typed = typed or looseness.says_type(schema)
         for keyword, parts, child in inside(schema, alone=self.uri in REF_STANDS_ALONE):
-            here = keyword in _IN_PLACE
+            here = keyword in IN_PLACE
             if here:
                 self.in_place[id(schema)].append(id(child))
             yield from self.walk(child, pointer + canonical.join(parts), resolver, typed=typed and here)
@@ -133,19 +127,3 @@ class _Survey:
             text = f"More than {MOST_IN_PLACE:,} schemas apply to one value here."
             raise Inadmissible(self.places.get(key, self.pointer), "budget", text)
         return weights[key]
-
-
-def inside(schema: dict[str, Any], *, alone: bool) -> Iterator[tuple[str, list[str | int], Any]]:
-    """The schemas right inside a schema: by which keyword, by which path. Whatever is under no such keyword is data."""
-    for keyword in (*_IN_PLACE, *_BELOW):
-        value = schema.get(keyword)
-        if alone and "$ref" in schema and keyword not in ("$defs", "definitions"):
-            continue
-        if isinstance(value, dict) and keyword in _MAPS:
-            for name, child in value.items():
-                yield keyword, [keyword, name], child
-        elif isinstance(value, list):
-            for index, child in enumerate(value):
-                yield keyword, [keyword, index], child
-        elif isinstance(value, dict):
-            yield keyword, [keyword], value

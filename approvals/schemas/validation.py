@@ -15,6 +15,7 @@ from approvals.ledger import canonical
 from approvals.schemas import words
 from approvals.schemas.budgets import STEPS, OverBudget, limited
 from approvals.schemas.dialects import DIALECTS, NEWEST, alone, uri_of
+from approvals.schemas.secrecy import Secrecy
 
 MOST_FAULTS = 50
 
@@ -36,9 +37,13 @@ def validate(schema: dict[str, Any], args: Any, *, steps: int = STEPS) -> tuple[
     """
     try:
         with limited(steps):
-            errors = validator_of(schema).iter_errors(args)
+            validator = validator_of(schema)
+            errors = validator.iter_errors(args)
             leaves = [leaf for error in islice(errors, MOST_FAULTS) for leaf in _leaves(error)]
-            return tuple(dict.fromkeys(_fault(pointer, error) for pointer, error in leaves[:MOST_FAULTS]))
+            if not leaves:
+                return ()
+            secrecy = Secrecy(validator)
+            return tuple(dict.fromkeys(_fault(pointer, error, secrecy) for pointer, error in leaves[:MOST_FAULTS]))
     except (OverBudget, RecursionError):
         return (Fault("", "budget", "Checking this against the tool's schema would take too long."),)
     except Unresolvable:
@@ -53,8 +58,9 @@ def validator_of(schema: dict[str, Any]) -> Any:
     return alone(DIALECTS[uri], uri, schema)
 
 
-def _fault(pointer: str, error: ValidationError) -> Fault:
-    return Fault(pointer, str(error.validator or "false"), words.message(error, secret=_is_secret(pointer, error)))
+def _fault(pointer: str, error: ValidationError, secrecy: Secrecy) -> Fault:
+    secret = _is_secret(pointer, error) or secrecy.covers(pointer)
+    return Fault(pointer, str(error.validator or "false"), words.message(error, secret=secret))
 
 
 def _is_secret(pointer: str, error: ValidationError) -> bool:

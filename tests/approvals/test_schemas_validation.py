@@ -229,6 +229,25 @@ SECRETS = [
 ]
 
 
+BRANCH = fields(a={"enum": ["x"]})
+HIDDEN = fields(a={"x-secret": True})
+BRANCHES: list[dict[str, Any]] = [
+    HIDDEN | {"if": {"properties": {"b": False}}, "then": BRANCH},
+    {"allOf": [BRANCH, {"if": {"required": ["z"]}, "then": HIDDEN}]},
+    fields(a={"type": "array", "x-secret": True}) | {"allOf": [fields(a={"items": {"enum": ["x"]}})]},
+    {"anyOf": [{"$ref": "#/$defs/s", "required": ["z"]}, BRANCH], "$defs": {"s": HIDDEN}},
+    {"patternProperties": {"^a": {"writeOnly": True}}, "dependentSchemas": {"a": BRANCH}},
+]
+
+
+@pytest.mark.parametrize("schema", BRANCHES)
+def test_a_message_repeats_no_secret_of_another_branch(schema: Any) -> None:
+    """JS-6: whoever edits what decides on the branch has not seen the value."""
+    faults = [fault for value in (SECRET, [SECRET]) for fault in validate(schema, {"a": value})]
+    assert faults
+    assert SECRET not in repr(faults)
+
+
 @pytest.mark.parametrize("schema", SECRETS)
 def test_a_message_never_repeats_a_secret(schema: Any) -> None:
     """JS-6: marked by the schema on any level above, or by its name."""
