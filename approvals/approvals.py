@@ -9,7 +9,7 @@ from uuid import UUID
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
-from approvals import bars, expiry, resolutions, rows
+from approvals import bars, expiry, policy_words, resolutions, rows
 from approvals.ledger import canonical, entries, keys, sealing
 from approvals.people import Person
 from approvals.resolutions import Resolution as Resolution
@@ -158,7 +158,8 @@ _FIXED = (
     "risk",
     "agent",
 )
-"""What an approval was opened with and keeps. What may change is proved by its revisions, votes and entries."""
+"""What an approval was opened with and keeps; of these an edit may raise the risk alone. What else may change is proved
+by its revisions, votes and entries."""
 
 
 def _signed(approval: Approval) -> bytes:
@@ -219,8 +220,11 @@ def bar_columns(rule: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def raise_bar(approval: Approval, rule: dict[str, Any], *, revision: int, policy_version: int) -> None:
-    """Make a new revision, under its rule, the one that people vote on."""
+    """Make a new revision, under its rule, the one that people vote on. The approval was found genuine under the lock:
+    where the rule says a higher risk than it was opened with, it is signed anew."""
     columns = bar_columns(rule) | {"revision": revision, "policy_version": policy_version}
+    approval.risk = policy_words.riskiest([approval.risk, rule.get("risk", approval.risk)])
+    columns |= {"risk": approval.risk, "mac": sign(approval)}
     Approval.objects.filter(pk=approval.pk).update(**columns)
     for name, value in columns.items():
         setattr(approval, name, value)

@@ -85,8 +85,10 @@ def stricter(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
     """The bar of two rules together: an edit may raise what people must meet and never lowers it."""
     counts = Counter(seats(before)) | Counter(seats(after))
     kept = [word for word in before["allowed_decisions"] if word in after["allowed_decisions"] or word == "reject"]
+    risks = [rule["risk"] for rule in (before, after) if "risk" in rule]
     both = {
         **before,
+        **({"risk": policy_words.riskiest(risks)} if risks else {}),
         "id": after["id"],
         "reason": after["reason"],
         "approvals": [{"team": team, "count": count} for team, count in counts.items()],

@@ -8,7 +8,7 @@ signed before there was such a word still holds: whoever reads a rule reads it w
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -192,3 +192,8 @@ def stricter(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, A
         elif (name in before or name in after) and word.alone:
             said[name] = before[name] if name in before else after[name]
     return said
+
+
+def riskiest(risks: Iterable[str]) -> str:
+    """The highest of these risks. At least one is needed."""
+    return max(risks, key=RISKS.index)

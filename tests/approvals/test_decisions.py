@@ -183,6 +183,19 @@ def test_an_edit_that_raises_the_risk_raises_the_bar(cast: Cast) -> None:
     assert say(other, cast.priya, "approve") == Decided("approved", 2, 2, 2)
 
 
+def test_an_edit_into_a_rule_of_high_risk_says_so(cast: Cast) -> None:
+    """To whoever is asked next, in the row that lists are read from and in the rule that was signed."""
+    large = "editor_may_approve: true"
+    text = POLICY.replace("editable: [/amount, /note]", "risk: low").replace(large, f"{large}\n    risk: high")
+    policies.load(cast.northwind, text, by="system")
+    approval = ask(cast, refund())
+    assert approval.risk == "low"
+    assert say(approval, cast.dana, "edit", edited=refund(400_000)) == Decided("pending", 2, 1, 2)
+    approval.refresh_from_db()
+    assert (approval.risk, approvals.bar_of(approvals.current_revision(approval))["risk"]) == ("high", "high")
+    assert say(approval, cast.priya, "approve") == Decided("approved", 2, 2, 2)
+
+
 @pytest.mark.parametrize(
     ("edited", "pointer"),
     [
