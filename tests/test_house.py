@@ -156,6 +156,17 @@ def test_no_test_uses(pattern, why):
     assert found == []
 
 
+def test_every_command_prints_whatever_it_is_given_as_lines():
+    """But the one whose only reader is the process that begins it, and that prints nothing of an agent's."""
+    commands = [path for path in sources("approvals", "runtime") if path.parent.name == "commands"]
+    raw = [
+        path.stem
+        for path in commands
+        if re.search(r"\bBaseCommand\b|\bprint\(|sys\.std(out|err)\b", path.read_text("utf-8"))
+    ]
+    assert len(commands) > 20 and raw == ["prepare"]
+
+
 def test_no_file_has_grown_out_of_sight():
     """Most files have fewer than 250 lines; 400 is where one must be parted."""
     lengths = {path: len(path.read_text("utf-8").splitlines()) for path in sources("approvals", "runtime")}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from approvals import erasure, gate, policies, policy_backtest, rows
 from approvals.policies import read_document
 from approvals.policy_backtest import Change, Report
 from approvals.rulings import Ruling
-from tests.cast import POLICY, Cast, ask, propose, refund, say
+from tests.cast import POLICY, REFUND, Cast, ask, propose, refund, say
 
 WIDER = POLICY.replace("maximum: 5000}", "maximum: 60000}")
 """What goes without asking goes up to 600 euro."""
@@ -126,3 +127,15 @@ def test_only_calls_are_replayed(cast: Cast) -> None:
         gate.ask(asked)
     report = Report()
     assert replay(cast, WIDER, report) == [] and report == Report()
+
+
+def test_the_name_of_a_tool_writes_no_line_of_its_own(cast: Cast, tmp_path: Path) -> None:
+    """An agent may propose whatever it likes: the command prints escapes and line breaks as text."""
+    hostile = replace(REFUND, name="x\x1b[2J\n0 calls.")
+    with rows.within(cast.northwind):
+        gate.hold(gate.refuse(propose(cast, refund(), tool=hostile), "There is no such tool."))
+    file, out = tmp_path / "all.yaml", StringIO()
+    rule = "{id: a, match: {}, verdict: require_approval, approvals: [{team: finance}]}"
+    file.write_text(f"policy: 1\nrules: [{rule}]")
+    call_command("policy", "backtest", str(file), "--workspace", "northwind", stdout=out)
+    assert r"x\u001b[2J\n0 calls." in out.getvalue() and "\x1b" not in out.getvalue()

@@ -6,16 +6,17 @@ from argparse import ArgumentParser
 from datetime import datetime
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from approvals import absences, policy_freezes, rows
 from approvals.deputies import Absence
+from approvals.ledger.printing import PlainCommand
 from approvals.management import who
 from approvals.people import Workspace
 from approvals.votes import Refused
 
 
-class Command(BaseCommand):
+class Command(PlainCommand):
     help = "Say that somebody is away or lends their seats to a deputy, list who is, and end it early."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -5,15 +5,16 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from approvals import nudges, rows
 from approvals.approvals import Approval
+from approvals.ledger.printing import PlainCommand
 from approvals.management import who
 from approvals.votes import Refused
 
 
-class Command(BaseCommand):
+class Command(PlainCommand):
     help = "Tell those who can still decide an open approval that it waits for them. It decides nothing."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from approvals import changes, rows
 from approvals.approvals import Approval
 from approvals.edits import marks
+from approvals.ledger.printing import PlainCommand
 from approvals.management import who
 from approvals.votes import Refused
 
 
-class Command(BaseCommand):
+class Command(PlainCommand):
     help = "List the changes that people are asked to approve, or take one back."
 
     def add_arguments(self, parser: CommandParser) -> None:

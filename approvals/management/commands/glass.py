@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from approvals import glass, rows
 from approvals.approvals import Approval
+from approvals.ledger.printing import PlainCommand
 from approvals.management import who
 from approvals.people import Workspace
 
 
-class Command(BaseCommand):
+class Command(PlainCommand):
     help = "List where somebody broke the glass and nobody has looked at it, or say whether it was right."
 
     def add_arguments(self, parser: CommandParser) -> None:

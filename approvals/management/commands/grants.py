@@ -6,20 +6,21 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from approvals import bars, granting, grants, people, revisions, rows
 from approvals.approvals import Approval
 from approvals.decisions import decide
 from approvals.grants import Grant, Terms
 from approvals.ledger import canonical
+from approvals.ledger.printing import PlainCommand
 from approvals.management import who
 from approvals.people import Person, Workspace
 from approvals.rulings import UNPROVEN
 from approvals.votes import Refused
 
 
-class Command(BaseCommand):
+class Command(PlainCommand):
     help = "Allow calls like one that was seen, for a time; list the standing grants and how they are used; end one."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from approvals.ledger import anchors, keys, rotation, sealing
+from approvals.ledger.printing import PlainCommand
 from approvals.management import who
 
 
-class Command(BaseCommand):
+class Command(PlainCommand):
     help = "Show the keys and what depends on them, or bring everything under the root key in use."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

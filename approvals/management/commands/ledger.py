@@ -6,17 +6,18 @@ import sys
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from approvals import rows, workspaces
 from approvals.ledger import anchors, canonical, keys
+from approvals.ledger.printing import PlainCommand
 from approvals.ledger.verify import Verdict, verify_workspace
 from approvals.people import Workspace
 
 _PROGRESS = 1_000
 
 
-class Command(BaseCommand):
+class Command(PlainCommand):
     help = "Verify the chains and the rows that they explain: one line for every fault, then a total; or anchor them."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

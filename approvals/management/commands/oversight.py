@@ -10,9 +10,10 @@ from datetime import timedelta
 from typing import Any, Final
 from uuid import UUID
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from approvals import oversight, people, rows
+from approvals.ledger.printing import PlainCommand
 from approvals.management import who
 from approvals.oversight import Habit, Report
 from approvals.people import Person
@@ -20,7 +21,7 @@ from approvals.people import Person
 HEADINGS: Final = {"person": "By person", "tool": "By tool", "channel": "By channel"}
 
 
-class Command(BaseCommand):
+class Command(PlainCommand):
     help = "Tell how people decide: how often, how fast, how often no, and what nobody answered."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -35,9 +36,9 @@ class Command(BaseCommand):
         with rows.reading(workspace):
             found = oversight.report(workspace.pk, timedelta(days=options["days"]))
             if options["json"]:
-                self.stdout.write(json.dumps(_told(found, options["days"]), indent=2, ensure_ascii=False))
-                return
-            self.stdout.write("\n".join(_lines(found, options["days"])))
+                told = json.dumps(_told(found, options["days"]), indent=2, ensure_ascii=False)
+            for line in told.split("\n") if options["json"] else _lines(found, options["days"]):
+                self.stdout.write(line)
 
 
 def _lines(found: Report, days: int) -> Iterator[str]:

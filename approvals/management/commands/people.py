@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from django.apps import apps
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db.models import Model
 
 from approvals import (
@@ -25,6 +25,7 @@ from approvals import (
     witness,
 )
 from approvals.ledger import canonical
+from approvals.ledger.printing import PlainCommand
 from approvals.management import proposing, who
 from approvals.people import Person, Team, Workspace
 from approvals.policies import NeedsApproval
@@ -38,7 +39,7 @@ PASSWORDS = {
 }
 
 
-class Command(BaseCommand):
+class Command(PlainCommand):
     help = "Load workspaces, teams and people from a file; invite, let go; grant and take away rights; list them."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

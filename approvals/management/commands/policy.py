@@ -10,7 +10,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from approvals import (
     bars,
@@ -27,6 +27,7 @@ from approvals import (
 from approvals.approvals import Approval
 from approvals.edits import marks
 from approvals.ledger import canonical
+from approvals.ledger.printing import PlainCommand
 from approvals.management import proposing, who
 from approvals.people import Person, Workspace
 from approvals.rulings import UNPROVEN
@@ -34,7 +35,7 @@ from approvals.rulings import UNPROVEN
 _Read = TypeVar("_Read")
 
 
-class Command(BaseCommand):
+class Command(PlainCommand):
     help = "Load a policy document, show and compare versions, or explain what the policy says of a call."
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -92,7 +93,8 @@ class Command(BaseCommand):
 
     def _show(self, workspace: Workspace, options: dict[str, Any]) -> None:
         policy = _version(workspace, options["number"])
-        self.stdout.write(json.dumps({"version": policy.version} | _contents(policy), indent=2))
+        for line in json.dumps({"version": policy.version} | _contents(policy), indent=2).split("\n"):
+            self.stdout.write(line)
 
     def _versions(self, workspace: Workspace, _: dict[str, Any]) -> None:
         for each in policy_versions.versions(workspace.pk):

@@ -6,14 +6,15 @@ from argparse import ArgumentParser
 from datetime import timedelta
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from approvals import rows, shadows
+from approvals.ledger.printing import PlainCommand
 from approvals.management import who
 from approvals.people import Workspace
 
 
-class Command(BaseCommand):
+class Command(PlainCommand):
     help = "Say until when the policy asks nobody, and what its rules would have asked people about."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

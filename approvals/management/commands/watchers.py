@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from approvals import rows, watchers
+from approvals.ledger.printing import PlainCommand
 from approvals.management import who
 from approvals.people import Workspace
 from approvals.watchers import Watcher
 
 
-class Command(BaseCommand):
+class Command(PlainCommand):
     help = "Give a program a secret for /metrics, list those of a workspace, or end one."
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -5,16 +5,17 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any, Final
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from approvals import gate, rows
+from approvals.ledger.printing import PlainCommand
 from runtime import credentials, definitions
 from runtime.credentials import AgentCredential
 
 YEAR: Final = 365
 
 
-class Command(BaseCommand):
+class Command(PlainCommand):
     help = "Give an agent a credential for the API, exchange it, list the credentials of a workspace, or end one."
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
+from approvals.ledger.printing import PlainCommand
 from runtime.demo import opening, shop, tickets
 from runtime.demo.desk import money
 
@@ -31,7 +32,7 @@ What to try
            manage.py run log RUN                   what happened, in order, and with which key"""
 
 
-class Command(BaseCommand):
+class Command(PlainCommand):
     help = "Set up the refund desk: people, policy, tools, the agent and its tickets. Doing it again changes nothing."
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -60,7 +61,8 @@ class Command(BaseCommand):
         known = opening.passwords()
         for email, part in CAST:
             self.stdout.write(f"{email:<24} {known[email]}   {part}")
-        self.stdout.write(f"\n{TRY}")
+        for line in ("", *TRY.splitlines()):
+            self.stdout.write(line)
 
     def _ticket(self, number: str, amount: int | None, *, without_run: bool) -> None:
         if amount is not None and not 0 < amount <= MOST:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from approvals import gate, rows
+from approvals.ledger.printing import PlainCommand
 from runtime import halts
 from runtime.definitions import Agent
 from runtime.management import who
 
 
-class Command(BaseCommand):
+class Command(PlainCommand):
     help = "Stop an agent or all of a workspace, let it go on, or list what is stopped."
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
+from approvals.ledger.printing import PlainCommand
 from runtime import invariants
 
 
-class Command(BaseCommand):
+class Command(PlainCommand):
     help = "Ask every invariant of one moment of the database; exit status 1, with the offenders, if one is not true."
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -7,16 +7,17 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from approvals import rows
 from approvals.ledger import canonical
+from approvals.ledger.printing import PlainCommand
 from runtime import budgets, definitions, runs
 from runtime.management import who
 from runtime.runs import Run
 
 
-class Command(BaseCommand):
+class Command(PlainCommand):
     help = "Start a run that proposes one call, and print the run's id."
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
+from approvals.ledger.printing import PlainCommand
 from runtime import roles
 from runtime.environment import Environment, from_process
 from runtime.settings import BASE_DIR
 
 
-class Command(BaseCommand):
+class Command(PlainCommand):
     help = "Print the SQL that makes the three database roles, from the addresses in the environment."
     requires_system_checks = ()
 
@@ -23,8 +22,9 @@ class Command(BaseCommand):
         statements.append(roles.membership_statement(owner.name, working[1].name))
         statements.append(f"-- If it is not there yet: {roles.create_database(database, owner.name)}")
         statements += roles.database_statements(database, owner.name, [role.name for role in working])
-        self.stdout.write("-- Run this once as a superuser of the server. It holds passwords: keep it out of logs.\n")
-        self.stdout.write("".join(f"{statement};\n" for statement in statements))
+        self.stdout.write("-- Run this once as a superuser of the server. It holds passwords: keep it out of logs.")
+        for statement in statements:
+            self.stdout.write(f"{statement};")
 
 
 def _role(environment: Environment, kind: str) -> roles.Role:

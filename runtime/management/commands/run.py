@@ -9,9 +9,10 @@ from dataclasses import asdict
 from typing import Any, Final, TypeVar
 from uuid import UUID
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from approvals import gate, rows
+from approvals.ledger.printing import PlainCommand
 from runtime import checkpoints, events, retention, runs, timeline
 from runtime.management import who
 from runtime.runs import Run
@@ -30,7 +31,7 @@ RIGHTS: Final = {
 }
 
 
-class Command(BaseCommand):
+class Command(PlainCommand):
     help = "Tell what happened in a run, cancel it, let it go on, or let go of what it keeps."
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -67,7 +68,8 @@ class Command(BaseCommand):
             return
         doubts = timeline.doubts(run)
         if options["json"]:
-            self.stdout.write(json.dumps(_told(run, doubts), indent=2, ensure_ascii=False))
+            for line in json.dumps(_told(run, doubts), indent=2, ensure_ascii=False).split("\n"):
+                self.stdout.write(line)
             return
         self.stdout.write(f"{run.public_id}  {run.agent.name} {run.version.number}  {run.status}  {run.told}".rstrip())
         for moment in timeline.moments(run):
@@ -75,7 +77,8 @@ class Command(BaseCommand):
         for sent in timeline.sendings(run):
             tried = ", ".join(outcome or "no answer yet" for outcome in sent.outcomes) or "never sent"
             self.stdout.write(f"{sent.call}  {sent.tool} ({sent.effect})  {sent.status}  {tried}  key {sent.key}")
-        self.stdout.write("\n".join(doubts) or "Every key belongs to one call, and nothing happened twice.")
+        for doubt in doubts or ["Every key belongs to one call, and nothing happened twice."]:
+            self.stdout.write(doubt)
 
     def _lines(self, run: Run, cursor: str) -> None:
         try:

@@ -8,15 +8,16 @@ import signal
 import threading
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 from django.db import DatabaseError, InterfaceError, connection
 
+from approvals.ledger.printing import PlainCommand
 from runtime import checks, processes, sweeps
 
 log = logging.getLogger(__name__)
 
 
-class Command(BaseCommand):
+class Command(PlainCommand):
     help = "Every two seconds, look for runs that nobody came for and for deadlines that have passed."
     requires_system_checks = ("placet",)
 

@@ -7,10 +7,11 @@ from typing import Any
 from urllib.parse import quote
 from uuid import UUID
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from approvals import gate, rows
 from approvals.ledger import canonical
+from approvals.ledger.printing import PlainCommand
 from runtime import definitions, tools
 from runtime.definitions import Tool
 from runtime.management import who
@@ -20,7 +21,7 @@ MAX_NODES = 2_000_000
 MAX_TOOLS = 1_000
 
 
-class Command(BaseCommand):
+class Command(PlainCommand):
     help = "Take in the tools of a file, or list those of a workspace."
 
     def add_arguments(self, parser: CommandParser) -> None:
