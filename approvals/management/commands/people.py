@@ -172,12 +172,13 @@ class Command(PlainCommand):
             raise CommandError("--clear goes alone: it takes away what was said.")
         answer = hours.clear(found, by=by) if clear else _set_hours(found, zone, day, by) if zone or day else None
         if isinstance(answer, Refused):
-            raise CommandError("\n".join(map(_fault, answer.faults)) or answer.message)
+            raise CommandError(" ".join(map(_fault, answer.faults)) or answer.message)
         week = hours.of(found)
         if week is None:
             self.stdout.write(f"{found.name} has no working hours: reminders come at any time.")
             return
-        self.stdout.write("\n".join([week.zone, *(f"{name}  {begins}-{ends}" for name, begins, ends in week.told())]))
+        for line in [week.zone, *(f"{name}  {begins}-{ends}" for name, begins, ends in week.told())]:
+            self.stdout.write(line)
 
 
 def _set_hours(found: Person, zone: str, day: list[str], by: Person | None) -> weeks.Week | Refused:
