@@ -180,6 +180,9 @@ def _for_people(rule: dict[str, Any], pointer: str) -> dict[str, Any]:
     if "approvals" not in rule:
         raise PolicyFault(f"{pointer}/approvals", "required", "Say which team must approve.")
     escalation.check_end(rule, pointer)
+    if not {"approve", "respond"} & set(rule.get("allowed_decisions", ["approve"])):
+        told = "Nobody could let it go or answer it, so nobody need be asked: allow approve or respond, or deny it."
+        raise PolicyFault(f"{pointer}/allowed_decisions", "satisfiable", told)
     needs = [{"team": need["team"], "count": need.get("count", 1)} for need in rule["approvals"]]
     return {
         "approvals": needs,

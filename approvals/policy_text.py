@@ -57,8 +57,8 @@ def parse(text: str | bytes) -> Any:
             return canonical.parse(raw)
         if len(raw) > canonical.MAX_BYTES:
             raise PolicyFault("", "size", f"A policy has at most {canonical.MAX_BYTES} bytes.")
-        if b"&" in raw or b"*" in raw:
-            _refuse_aliases(raw)
+        if any(sign in raw for sign in (b"&", b"*", b"!")):
+            _refuse_aliases_and_tags(raw)
         value = yaml.load(raw, Loader=_Loader)
         canonical.encode(value)
     except canonical.Unrepresentable as fault:
@@ -68,10 +68,14 @@ def parse(text: str | bytes) -> Any:
     return value
 
 
-def _refuse_aliases(raw: bytes) -> None:
-    """Aliases let a small text unfold into gigabytes, and no policy needs them."""
+def _refuse_aliases_and_tags(raw: bytes) -> None:
+    """Aliases let a small text unfold into gigabytes, a tag makes a value another than it looks; no policy needs
+    them."""
     for event in yaml.parse(raw, Loader=yaml.SafeLoader):
         if isinstance(event, yaml.AliasEvent) and event.start_mark:
             raise PolicyFault(
                 "", "alias", f"Line {event.start_mark.line + 1}: write the part out instead of naming it with *."
             )
+        if getattr(event, "tag", None) is not None and event.start_mark:
+            line = event.start_mark.line + 1
+            raise PolicyFault("", "tag", f"Line {line}: write the value as it is, without a tag that begins with !.")

@@ -119,6 +119,9 @@ def test_a_document_that_cannot_be_a_policy_names_the_place(cast: Cast, rules: l
         "a: &x [*x]",
         '{"policy": NaN}',
         "a: !!python/name:os.system",
+        "policy: !!int '1'\nrules: []",
+        "policy: 1\nrules: !!seq []",
+        "policy: 1\nrules: ! []",
     ],
 )
 def test_a_text_that_is_no_policy_is_refused_with_a_sentence(text: str) -> None:

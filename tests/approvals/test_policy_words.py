@@ -43,6 +43,7 @@ def test_a_word_is_written_out_only_where_it_is_said() -> None:
         ({"hold_after": 0}, "/rules/0/hold_after", "duration"),
         ({"hold_after": "1h", "valid_for": "1h"}, "/rules/0/valid_for", "valid_for"),
         ({"valid_for": "91d"}, "/rules/0/valid_for", "duration"),
+        ({"allowed_decisions": ["reject", "edit"]}, "/rules/0/allowed_decisions", "satisfiable"),
         ({"match": {"kind": "budget"}, "hold_after": "1h"}, "/rules/0/hold_after", "kind"),
         ({"verdict": "deny", "approvals": None, "assurance": "fresh"}, "/rules/0/assurance", "verdict"),
     ],
