@@ -13,7 +13,7 @@ from approvals import bars, expiry, policy_words, resolutions, rows
 from approvals.ledger import canonical, entries, keys, sealing
 from approvals.people import Person
 from approvals.resolutions import Resolution as Resolution
-from approvals.revisions import Revision, add_revision, args_of, bar_of, current_revision, revisions
+from approvals.revisions import Revision, add_revision, args_of, bar_of, current_revision, revisions, rule_of
 
 __all__ = ["Approval", "Resolution", "add_revision", "args_of", "bar_of", "current_revision", "revisions"]
 
@@ -217,6 +217,12 @@ def bar_columns(rule: Mapping[str, Any]) -> dict[str, Any]:
     """What the columns of an approval say of the rule that it stands under."""
     needed = bars.seats(rule)
     return {"rule": rule, "rule_id": rule["id"], "required": len(needed), "teams": sorted(set(needed))}
+
+
+def read_bar(approval: Approval, revision: Revision) -> None:
+    """Have the row in memory say what the signed rule of its revision says, for lists that are read from rows."""
+    for name, value in bar_columns(rule_of(approval, revision)).items():
+        setattr(approval, name, value)
 
 
 def raise_bar(approval: Approval, rule: dict[str, Any], *, revision: int, policy_version: int) -> None:

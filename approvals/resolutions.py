@@ -12,6 +12,7 @@ from django.utils.module_loading import import_string
 
 from approvals import revisions
 from approvals.people import Person
+from approvals.rulings import UNPROVEN
 
 if TYPE_CHECKING:
     from approvals.approvals import Approval
@@ -69,9 +70,20 @@ def of(
         response=_response(approval) if approval.status == "answered" and response is None else response,
         decided_by=person.name if person else "",
         person=person.public_id if person else "",
-        on_deadline=approval.rule.get("on_deadline", "return_expired"),
+        on_deadline=_on_deadline(approval),
         **facts,
     )
+
+
+def _on_deadline(approval: Approval) -> str:
+    """What becomes of the run of what nobody decided, by the signed rule."""
+    if approval.status != "expired":
+        return "return_expired"
+    try:
+        rule = revisions.bar_of(revisions.current_revision(approval))
+    except UNPROVEN:
+        return "return_expired"
+    return str(rule.get("on_deadline", "return_expired"))
 
 
 def again(approval: Approval) -> Resolution:

@@ -14,7 +14,7 @@ from django.db import models
 from approvals import rows, rulings
 from approvals.ledger import canonical
 from approvals.people import Person
-from approvals.rulings import Forged, Ruling
+from approvals.rulings import UNPROVEN, Forged, Ruling
 
 if TYPE_CHECKING:
     from approvals.approvals import Approval
@@ -92,6 +92,15 @@ def bar_of(revision: Revision) -> dict[str, Any]:
         raise Forged(f"The ruling of revision {revision.number} is not as it was written.")
     rule: dict[str, Any] = ruling.rule
     return rule
+
+
+def rule_of(approval: Approval, revision: Revision) -> dict[str, Any]:
+    """The rule of a revision for pages and lists: the signed one. Where that is not as it was written the row's own
+    stands in, with that as its reason; `bar_of` lets nothing be decided by it."""
+    try:
+        return bar_of(revision)
+    except UNPROVEN as fault:
+        return {**approval.rule, "reason": str(fault)}
 
 
 # Verbs

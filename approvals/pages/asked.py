@@ -175,7 +175,7 @@ class Asked(Matter):
     @cached_property
     def may_override(self) -> bool:
         """Whether this reader may break the glass: let the call go though votes are missing."""
-        if not self.decidable or "break_glass" not in self.current.ruling.rule:
+        if not self.decidable or "break_glass" not in self.rule:
             return False
         try:
             return glass.opens(ballot(self.approval, self.current), self.reader) is None
@@ -222,7 +222,7 @@ class Asked(Matter):
     @property
     def options(self) -> list[str]:
         """What can be chosen, if this is a choice and the reader may make it."""
-        return list(self.current.ruling.rule.get("options", [])) if self.may_approve else []
+        return list(self.rule.get("options", [])) if self.may_approve else []
 
     @cached_property
     def answer(self) -> Decision | None:

@@ -48,12 +48,12 @@ def of(asked: Asked, said: Mapping[str, Any]) -> Care:
     left = seconds(asked.current.length) - (asked.now - before).total_seconds() if before else STEPS[-1]
     wait = min(seconds(asked.current.length), next(step for step in (0, *STEPS) if step >= min(left, STEPS[-1])))
     opened = sent if before else signed(digest, asked.now)
-    return Care(grave(asked.approval), opened, wait, bool(before) and said.get("sure") == "yes")
+    return Care(grave(asked.approval, asked.rule), opened, wait, bool(before) and said.get("sure") == "yes")
 
 
-def grave(approval: Approval) -> bool:
+def grave(approval: Approval, rule: Mapping[str, Any]) -> bool:
     """Whether the risk is high, by what was asked or by the rule that stands now."""
-    return "high" in (approval.risk, approval.rule.get("risk"))
+    return "high" in (approval.risk, rule.get("risk"))
 
 
 def seconds(length: int) -> int:
@@ -131,13 +131,13 @@ def _missing(request: Visit, seen: Revision) -> Refused | None:
 
 
 def _is_grave_yes(request: Visit, approval: Approval, seen: Revision, edited: bytes | None) -> bool:
-    able = standing(approval, request.user)
+    able, rule = standing(approval, request.user), revisions.bar_of(seen)
     if edited is None:
-        return able.may and grave(approval)
+        return able.may and grave(approval, rule)
     value = canonical.parse(edited)
     same = edits.same(canonical.parse(revisions.args_of(seen)), value)
     is_yes = able.may_edit if able.editing_approves and not same else able.may and same
-    return is_yes and (grave(approval) or _raises(approval, value))
+    return is_yes and (grave(approval, rule) or _raises(approval, value))
 
 
 def _raises(approval: Approval, edited: Any) -> bool:

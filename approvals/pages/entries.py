@@ -11,7 +11,7 @@ from uuid import UUID
 from django.db.models import F
 from django.urls import reverse
 
-from approvals import bars, deputies, escalation, halts, masking, people, repeats, returns, rows
+from approvals import approvals, bars, deputies, escalation, halts, masking, people, repeats, returns, rows
 from approvals.approvals import Approval
 from approvals.channels import kinds, outcomes
 from approvals.channels.card import Card
@@ -156,6 +156,8 @@ def entries(workspace: Workspace, found: Iterable[Approval]) -> list[Entry]:
     listed = list(found)
     now = rows.now()
     voted_on, given = _revisions(listed), _yes(listed)
+    for approval in listed:
+        approvals.read_bar(approval, voted_on[approval.pk])
     asked = {slug for approval in listed for slug in approval.teams}
     asked |= {team for approval in listed for team in _more(approval, now)}
     held = people.deciders_of(workspace.pk, asked)

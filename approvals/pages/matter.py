@@ -38,6 +38,11 @@ class Matter:
     def current(self) -> Revision:
         return self.revisions[self.approval.revision]
 
+    @cached_property
+    def rule(self) -> dict[str, Any]:
+        """The rule that people are asked under, as it was signed."""
+        return revisions.rule_of(self.approval, self.current)
+
     def args_at(self, number: int) -> Any:
         """The arguments of a revision."""
         if number not in self._args:

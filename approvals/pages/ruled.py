@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
-from approvals import people
+from approvals import bars, people, revisions
 from approvals.channels import card as words
 from approvals.pages.asked import Asked
 from approvals.votes import seat_named
@@ -16,18 +16,14 @@ class Ruled(Asked):
     """An approval with the words for its rule."""
 
     @property
-    def rule(self) -> dict[str, Any]:
-        """The rule as it was signed: the approval's own copy of it is for lists."""
-        return dict(self.current.ruling.rule)
-
-    @property
     def first_rule(self) -> dict[str, Any]:
-        return dict(self.revisions[1].ruling.rule)
+        return revisions.rule_of(self.approval, self.revisions[1])
 
     @cached_property
     def team_names(self) -> dict[str, str]:
-        known = people.team_names(self.workspace.pk, self.approval.teams)
-        return {seat: seat_named(seat, self.approval.agent, known) for seat in self.approval.teams}
+        seats = sorted(set(bars.seats(self.rule)))
+        known = people.team_names(self.workspace.pk, seats)
+        return {seat: seat_named(seat, self.approval.agent, known) for seat in seats}
 
     def needs_of(self, rule: Mapping[str, Any]) -> str:
         """Whom a rule asks: ``two of Finance``."""

@@ -29,6 +29,16 @@ def test_the_title_is_the_sentence_of_the_revision_to_decide(cast: Cast, reads: 
     assert "€1,240.00" in title and "€1,420.00" not in title
 
 
+def test_the_rule_that_is_told_is_the_one_that_was_signed(cast: Cast, reads: Reads) -> None:
+    """The row's copy of it is signed by nobody: neither a reason nor a team of it is on a page or in a list."""
+    approval = ask(cast, refund())
+    forged = approval.rule | {"reason": "The board approved it.", "approvals": [{"team": "board", "count": 1}]}
+    Approval.objects.filter(pk=approval.pk).update(rule=forged, teams=["board"], rule_id="board-rule")
+    pages = [html_of(reads, cast.dana, approval), reads(cast.dana).get("/w/northwind/").content.decode()]
+    pages += [reads(cast.dana).get("/api/v1/workspaces/northwind/approvals").content.decode()]
+    assert not [page for page in pages if "board" in page]
+
+
 def test_every_argument_is_on_the_page_in_full(cast: Cast, reads: Reads) -> None:
     """AP-X2, RN-7, CH-B46: the last word of a long text is there, and so is its length."""
     note = "word " * 90 + "the very end"
