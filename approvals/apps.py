@@ -23,12 +23,13 @@ class ApprovalsConfig(AppConfig):
             roles,
             signin,
             vouched,
+            watchers,
             workspaces,
         )
         from approvals.ledger import anchors, verify
 
         verify.CHECKS += [vouched.unexplained, evidence.unproven, signin.unproven, invitations.unproven]
-        verify.CHECKS += [deputies.unexplained, grants.unproven, anchors.differences]
+        verify.CHECKS += [deputies.unexplained, grants.unproven, watchers.unproven, anchors.differences]
         post_migrate.connect(_grant, sender=self, dispatch_uid="approvals.grant")
         self.roles, self.workspaces, self.absences, self.departures = roles, workspaces, absences, departures
         self.changes = changes

@@ -9,8 +9,9 @@ from typing import Any, Final
 from django.db import IntegrityError, models, transaction
 from django.http import HttpRequest
 
-from approvals import letters, providers, rows, witness
+from approvals import letters, providers, rows, ways, witness
 from approvals.ledger import canonical, keys
+from approvals.ledger.about import Broken
 from approvals.people import Person
 from approvals.providers import Claims, Provider
 
@@ -58,7 +59,20 @@ def _signed(one: Identity) -> bytes:
 def person_of(claims: Claims) -> Person | None:
     """The active person whom these claims are of, as it was linked here."""
     found = Identity.objects.select_related("person").filter(issuer=claims.issuer, subject=claims.subject).first()
-    return found.person if found is not None and found.holds() and found.person.is_active else None
+    return found.person if found is not None and found.holds() and _lasts(found) else None
+
+
+def way_of(identity: Identity) -> str:
+    """By what the ledger names an identity once it was unlinked."""
+    return ways.mark("identity", identity.pk.bytes)
+
+
+def _lasts(identity: Identity) -> bool:
+    """Whether its person is active, and nobody unlinked it by a ledger that proves it."""
+    try:
+        return identity.person.is_active and not ways.has_ended(identity.person, way_of(identity))
+    except Broken:
+        return False
 
 
 def candidate(provider: Provider, claims: Claims) -> Person | None:
@@ -105,8 +119,9 @@ def unlink(person: Person, key: Any) -> bool:
         found = Identity.objects.filter(person=person, pk=key).first()
         if found is None:
             return False
+        way = way_of(found)
         found.delete()
-        witness.note(person, "identity.unlinked", {"issuer": found.issuer})
+        witness.note(person, "identity.unlinked", {"issuer": found.issuer, "ended": way})
     letters.tell_of_change(person, f"{found.issuer} was unlinked from your sign-in.")
     return True
 

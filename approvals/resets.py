@@ -12,8 +12,9 @@ from typing import Final
 
 from django.db import DatabaseError, connections, models, transaction
 
-from approvals import letters, rows, tokens, witness
+from approvals import letters, rows, tokens, ways, witness
 from approvals.ledger import canonical, keys
+from approvals.passwords import password_bytes
 from approvals.people import Person
 
 log = logging.getLogger(__name__)
@@ -110,9 +111,10 @@ def use(token: str, password: str) -> Person | None:
         if held is None or not held.counts():
             return None
         person: Person = held.person
+        replaced = ways.mark("password", password_bytes(person))
         person.set_password(password)
         person.save(update_fields=["password"])
         end_all(person)
-        witness.note(person, "signin.password_reset")
+        witness.note(person, "signin.password_reset", {"ended": replaced})
     letters.tell_of_change(person, "Your password was reset by a link that was sent to this address.")
     return person

@@ -6,13 +6,16 @@ database; who can write rows still cannot make a watcher.
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+from uuid import UUID
 
 from django.db import models
 from django.http import HttpRequest
 
 from approvals import rows
-from approvals.ledger import bearers, canonical, entries, keys
+from approvals.ledger import bearers, canonical, entries, followed, keys
+from approvals.ledger.about import Broken
 from approvals.people import Workspace
 
 HEAD: Final = "plw_"
@@ -64,7 +67,32 @@ def watched_by(request: HttpRequest) -> Workspace | None:
     for workspace_id in _WORKSPACE_OF(secret_hash):
         rows.enter(workspace_id)
     known = Watcher.objects.select_related("workspace").filter(secret_hash=secret_hash, revoked_at=None).first()
-    return known.workspace if known and known.holds() else None
+    return known.workspace if known and known.holds() and not _has_ended(known) else None
+
+
+def _has_ended(watcher: Watcher) -> bool:
+    """Whether the ledger revoked it, whatever its row says; also where the ledger proves nothing."""
+    try:
+        return watcher.public_id in _REVOKED.of(watcher.workspace_id)
+    except Broken:
+        return True
+
+
+def _revoked_after(before: frozenset[str], told: Iterable[dict[str, Any]]) -> frozenset[str]:
+    return before | {entry["watcher"] for entry in told}
+
+
+_REVOKED: Final = followed.Followed(["watcher.revoked"], frozenset[str](), _revoked_after)
+
+
+def unproven(workspace_id: UUID) -> Iterator[str]:
+    """A sentence for every watcher that was written past Placet, or put back after it was revoked."""
+    told = _revoked_after(frozenset(), entries.read(workspace_id, followed.CHAIN, only=["watcher.revoked"]))
+    for one in Watcher.objects.filter(workspace_id=workspace_id).order_by("created_at"):
+        if not one.holds():
+            yield f"watcher {one} is not as it was written."
+        elif (one.revoked_at is not None) != (one.public_id in told):
+            yield f"watcher {one} {'is not' if one.revoked_at is None else 'is'} revoked, and by the ledger otherwise."
 
 
 _WORKSPACE_OF = rows.entrance(

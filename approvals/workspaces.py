@@ -20,8 +20,12 @@ def entered(person: Any, slug: str) -> Workspace | None:
 
 def of_person(person: Any) -> list[Workspace]:
     """The workspaces an active person belongs to, by name."""
-    keys = _OF_PERSON(person.pk) if getattr(person, "is_active", False) else []
-    return sorted(filter(None, map(keyed, keys)), key=lambda one: one.name)
+    return sorted(filter(None, map(keyed, keys_of(person))), key=lambda one: one.name)
+
+
+def keys_of(person: Any) -> list[UUID]:
+    """The keys of the workspaces an active person belongs to."""
+    return list(_OF_PERSON(person.pk)) if getattr(person, "is_active", False) else []
 
 
 def keys_of(person: Any) -> list[UUID]:

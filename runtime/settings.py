@@ -116,6 +116,7 @@ MIDDLEWARE = [
     "approvals.pages.door.legible",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "approvals.signin.lasting.lasting",
     "runtime.logs.RequestLog",
     "runtime.outages.Outages",
     "django.contrib.messages.middleware.MessageMiddleware",

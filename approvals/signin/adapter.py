@@ -18,6 +18,7 @@ from django.urls import reverse
 from django.utils.http import urlencode
 
 from approvals import assurance, identities, letters, witness
+from approvals.ledger.about import Broken
 from approvals.people import Person
 from approvals.signin import proofs
 from approvals.signin.entering import local
@@ -25,6 +26,7 @@ from approvals.signin.factors import factors
 
 log = logging.getLogger(__name__)
 
+UNPROVEN: Final = "The ledger cannot be proved at the moment, so nobody is signed in. Tell those who run Placet."
 LIMITED_SECONDS: Final = 300
 """For so long a person who is tried too often is written down once."""
 
@@ -99,15 +101,24 @@ class Adapter(DefaultAccountAdapter):
     def pre_login(self, request: HttpRequest, user: Any, **kwargs: Any) -> HttpResponse | None:
         """Whom the ledger speaks against comes in no more than somebody who is switched off."""
         response: HttpResponse | None = super().pre_login(request, user, **kwargs)
-        if response is None and (why := proofs.against(user)):
+        if response is not None:
+            return response
+        try:
+            why, told = proofs.against(user), "This sign-in is not accepted here."
+        except Broken as fault:
+            why, told = str(fault), UNPROVEN
+        if why:
             log.error("a sign-in of %s was refused: %s", user.pk, why)
             clear_login(request)
-            response = self.respond_user_inactive(request, user)
+            response = self._refused(request, told)
         return response
 
     def respond_user_inactive(self, request: HttpRequest, user: Any) -> HttpResponse:
         """No more is said than of an address that nobody has."""
-        messages.error(request, "This sign-in is not accepted here.")
+        return self._refused(request, "This sign-in is not accepted here.")
+
+    def _refused(self, request: HttpRequest, told: str) -> HttpResponse:
+        messages.error(request, told)
         return redirect("account_login")
 
     def get_password_change_redirect_url(self, request: HttpRequest) -> str:
@@ -121,8 +132,9 @@ class Adapter(DefaultAccountAdapter):
 
     def set_password(self, user: Any, password: str) -> None:
         with transaction.atomic():
+            replaced = proofs.way_of_password(user)
             super().set_password(user, password)
-            witness.note(user, "signin.password_changed")
+            witness.note(user, "signin.password_changed", {"ended": replaced})
         letters.tell_of_change(user, "Your password was changed.")
 
     def send_notification_mail(self, *args: Any, **kwargs: Any) -> None:

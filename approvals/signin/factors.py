@@ -16,8 +16,9 @@ from django.db.models.signals import post_delete, post_save, pre_save
 from django.dispatch import receiver
 from django.http import HttpRequest
 
-from approvals import assurance, letters, witness
+from approvals import assurance, letters, ways, witness
 from approvals.ledger import boxes, canonical, keys
+from approvals.ledger.about import Broken
 from approvals.people import Person
 from approvals.qr import drawn
 from approvals.signin.entering import end_sessions, sign_out_elsewhere
@@ -50,6 +51,11 @@ def _factor_bytes(one: Authenticator) -> bytes:
     """What the proof of a factor is over: whose it is and what it is, and not what becomes of it."""
     what = {name: one.data[name] for name in ("credential", "secret", "seed") if name in one.data}
     return canonical.encode({"person": str(one.user_id), "type": str(one.type), "what": what})
+
+
+def way_of(one: Authenticator) -> str:
+    """By what the ledger names a factor once it was removed."""
+    return ways.mark("factor", _factor_bytes(one))
 
 
 def holds(one: Authenticator) -> bool:
@@ -116,12 +122,21 @@ def _sign(instance: Authenticator, **_: Any) -> None:
 
 @receiver(signals.authenticator_used, dispatch_uid="placet.factor.used")
 def _check_used(request: HttpRequest, user: Any, authenticator: Authenticator, **how: Any) -> None:
-    """Refuse a factor that was not added here: nothing of what it proved stays. Raises PermissionDenied."""
-    if not holds(authenticator):
+    """Refuse a factor that was not added here, or was removed: nothing of what it proved stays. Raises
+    PermissionDenied."""
+    if not holds(authenticator) or _was_removed(authenticator):
         request.session.flush()
         raise PermissionDenied("This factor was not added by Placet.")
     if how.get("reauthenticated"):
         witness.note(user, "signin.confirmed", {"methods": [assurance.FACTORS[authenticator.type]]})
+
+
+def _was_removed(one: Authenticator) -> bool:
+    """Also where the ledger proves nothing."""
+    try:
+        return ways.has_ended(one.user, way_of(one))
+    except Broken:
+        return True
 
 
 @receiver(post_save, sender=Authenticator, dispatch_uid="placet.factor.added")
@@ -139,7 +154,8 @@ def _added(instance: Authenticator, created: bool, **_: Any) -> None:
 @receiver(post_delete, sender=Authenticator, dispatch_uid="placet.factor.removed")
 def _removed(instance: Authenticator, **_: Any) -> None:
     by = getattr(instance, "dropped_by", None)
-    witness.note(instance.user, "factor.removed", {"factor": NAMES[instance.type]}, by=by)
+    told = {"factor": NAMES[instance.type], "ended": way_of(instance)}
+    witness.note(instance.user, "factor.removed", told, by=by)
     if instance.type in STRONG:
         letters.tell_of_change(instance.user, f"{_said(instance)} was removed from your sign-in.")
 

@@ -2,52 +2,21 @@
 
 from __future__ import annotations
 
-import logging
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Final
 from uuid import UUID
 
 from allauth.mfa.models import Authenticator
 
-from approvals import rows, workspaces
+from approvals import ways
 from approvals.identities import Identity
-from approvals.ledger import entries, followed
-from approvals.ledger.about import Broken
+from approvals.identities import way_of as way_of_identity
+from approvals.passwords import password_bytes
 from approvals.people import Person
-from approvals.signin.factors import NAMES, STRONG, holds
+from approvals.signin.factors import NAMES, STRONG, holds, way_of
+from approvals.ways import Told
 
-log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class _Told:
-    """Who is switched off by the ledger, and how many factors of each kind everybody has at least: what they added and
-    removed while the workspace was told."""
-
-    off: frozenset[str] = frozenset()
-    factors: Mapping[tuple[str, str], int] = field(default_factory=dict)
-
-    def after(self, told: Iterable[dict[str, Any]]) -> _Told:
-        off, factors = set(self.off), Counter(self.factors)
-        for entry in told:
-            person = entry["person"]
-            match entry["kind"]:
-                case "factor.added":
-                    factors[person, entry["factor"]] += 1
-                case "factor.removed":
-                    factors[person, entry["factor"]] = max(0, factors[person, entry["factor"]] - 1)
-                case "person.reactivated":
-                    off.discard(person)
-                case _:  # what they change from then on, this workspace is not told
-                    off |= {person} if entry["kind"] == "person.deactivated" else set()
-                    factors = Counter({key: count for key, count in factors.items() if key[0] != person})
-        return _Told(frozenset(off), factors)
-
-
-_KINDS: Final = ["factor.added", "factor.removed", "person.deactivated", "person.reactivated", "person.left"]
-_TOLD = followed.Followed(_KINDS, _Told(), _Told.after)
 _ASKED_FOR: Final = frozenset(NAMES[kind] for kind in STRONG)
 
 
@@ -55,26 +24,25 @@ _ASKED_FOR: Final = frozenset(NAMES[kind] for kind in STRONG)
 
 
 def against(person: Person) -> str:
-    """Why the ledger lets this person not sign in, though their row does: they were switched off, or a second factor
-    of theirs is gone that nobody removed. Empty if nothing speaks against it."""
-    for workspace in workspaces.of_person(person):
-        with rows.reading(workspace):
-            try:
-                found = _against(_TOLD.of(workspace.pk), person)
-            except Broken as fault:
-                log.error("the ledger of %s proves nothing of who signs in: %s", workspace.slug, fault)
-                continue
-        if found:
-            return found
-    return ""
+    """Why the ledger lets this person not sign in, though their row does: they were switched off, their password is one
+    that was replaced, or a second factor of theirs is gone that nobody removed. Empty if nothing speaks against it.
+    Raises ledger.about.Broken where it proves nothing: then nobody knows what is asked of them."""
+    return next(filter(None, (_against(told, person) for told in ways.told(person))), "")
 
 
-def _against(told: _Told, person: Person) -> str:
+def _against(told: Told, person: Person) -> str:
     if person.public_id in told.off:
         return f"No entry switched {person.email} on again."
+    if way_of_password(person) in told.ended:
+        return f"The password of {person.email} is one that was replaced."
     held = Counter(NAMES[one.type] for one in _factors_of(person))
     gone = [kind for kind in sorted(_ASKED_FOR) if told.factors.get((person.public_id, kind), 0) > held[kind]]
     return f"No entry removed the {gone[0]} of {person.email} that is gone." if gone else ""
+
+
+def way_of_password(person: Person) -> str:
+    """By what the ledger names the person's password once it was replaced."""
+    return ways.mark("password", password_bytes(person))
 
 
 def _factors_of(person: Person) -> list[Authenticator]:
@@ -82,18 +50,29 @@ def _factors_of(person: Person) -> list[Authenticator]:
 
 
 def unproven(workspace_id: UUID) -> Iterator[str]:
-    """A sentence for whatever of its members' sign-ins was written past Placet: passwords, factors, identities."""
-    told = _Told().after(entries.read(workspace_id, "workspace", only=_KINDS))
+    """A sentence for whatever of its members' sign-ins was written past Placet: addresses, passwords, factors,
+    identities."""
+    told = ways.told_now(workspace_id)
     for person in Person.objects.filter(memberships__workspace_id=workspace_id).order_by("email"):
         if not person.address_holds():
             yield f"The address {person.email} was not set by Placet."
         if not person.password_holds():
             yield f"The password of {person.email} was not set by Placet."
-        for one in _factors_of(person):
-            if not holds(one):
-                yield f"A factor of {person.email} ({NAMES[one.type]}) was not added by Placet."
-        for identity in Identity.objects.filter(person=person):
-            if not identity.holds():
-                yield f"An identity of {person.email} at {identity.issuer} was not linked by Placet."
+        yield from _ways_of(person, told)
         if person.public_id not in told.off and (gone := _against(told, person)):
             yield gone
+
+
+def _ways_of(person: Person, told: Told) -> Iterator[str]:
+    for one in _factors_of(person):
+        what = f"A factor of {person.email} ({NAMES[one.type]})"
+        if not holds(one):
+            yield f"{what} was not added by Placet."
+        elif way_of(one) in told.ended:
+            yield f"{what} was removed, and is back."
+    for identity in Identity.objects.filter(person=person):
+        what = f"An identity of {person.email} at {identity.issuer}"
+        if not identity.holds():
+            yield f"{what} was not linked by Placet."
+        elif way_of_identity(identity) in told.ended:
+            yield f"{what} was unlinked, and is back."

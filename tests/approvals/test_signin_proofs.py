@@ -9,6 +9,7 @@ import pytest
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal import auth as totp
 from django.contrib.auth.hashers import make_password
+from django.core import serializers
 from django.db import connection
 from guardian.shortcuts import assign_perm
 
@@ -20,7 +21,7 @@ from approvals.providers import Claims
 from approvals.votes import Refused
 from tests.approvals.test_invitations import NEW, invite, join
 from tests.approvals.test_signin import SECRET, code, is_in, sign_in
-from tests.cast import Cast
+from tests.cast import PASSWORD, Cast
 from tests.oidc import Idp
 
 MALLORYS = "mallory@evil.example"
@@ -125,6 +126,77 @@ def test_no_identity_and_no_invitation_finds_somebody_by_an_address_written_past
     assert welcome is not None and welcome.known is None
     answer = invitations.accept(welcome, Person.objects.get(pk=cast.riley.pk))
     assert isinstance(answer, Refused) and answer.code == "not_yours"
+
+
+def put_back(text: str) -> None:
+    """Rows as they were, by somebody who writes the database."""
+    for row in serializers.deserialize("json", text):
+        row.save()
+
+
+def test_a_session_that_was_ended_is_not_brought_back(cast: Cast) -> None:
+    """CH-B116: its person was switched off, and the row says no more of it."""
+    client, _ = sign_in(cast.dana)
+    assert is_in(client)
+    departures.deactivate(cast.dana, by="system")
+    Person.objects.filter(pk=cast.dana.pk).update(is_active=True, sign_outs=0)
+    assert not is_in(client) and client.get("/w/northwind/").status_code == 302
+
+
+def test_a_session_from_before_a_reset_is_not_brought_back_nor_is_the_password(cast: Cast) -> None:
+    """AZ-17: neither while the reset is what happened last, nor once the new password is in place again."""
+    client, _ = sign_in(cast.dana)
+    old, _ = Person.objects.get(pk=cast.dana.pk), resets.use(resets.make(cast.dana), "a new battery of dana")
+    new = Person.objects.get(pk=cast.dana.pk)
+    for one in (old, new):
+        Person.objects.filter(pk=one.pk).update(password=one.password, password_mac=one.password_mac, sign_outs=0)
+        assert not is_in(client) and not is_in(sign_in(cast.dana)[0])
+        assert bool(named(cast)) is (one is old)
+    assert is_in(sign_in(cast.dana, "a new battery of dana")[0])
+
+
+def test_a_password_that_was_changed_is_not_put_back(cast: Cast) -> None:
+    old, client = Person.objects.get(pk=cast.dana.pk), sign_in(cast.dana)[0]
+    form = {"oldpassword": PASSWORD, "password1": "a new battery of dana", "password2": "a new battery of dana"}
+    assert client.post("/accounts/password/", form).status_code == 302 and is_in(client)
+    Person.objects.filter(pk=cast.dana.pk).update(password=old.password, password_mac=old.password_mac)
+    assert not is_in(client) and not is_in(sign_in(cast.dana)[0])
+    assert named(cast) == [f"The password of {cast.dana.email} is one that was replaced."]
+
+
+def test_an_identity_that_was_unlinked_and_put_back_is_nobody_s(cast: Cast) -> None:
+    claims = Claims("https://id.example", "dana", "", "", None)
+    identities.link(cast.dana, claims)
+    kept = serializers.serialize("json", Identity.objects.all())
+    identities.unlink(cast.dana, Identity.objects.get().pk)
+    put_back(kept)
+    assert identities.person_of(claims) is None
+    assert named(cast) == [f"An identity of {cast.dana.email} at https://id.example was unlinked, and is back."]
+
+
+def test_a_factor_that_was_removed_and_put_back_is_none(cast: Cast) -> None:
+    """WA-7: her lost telephone, after somebody of Placet's took it away."""
+    kept = serializers.serialize("json", [totp.TOTP.activate(cast.dana, SECRET).instance])
+    signin.drop_factors(cast.dana, by="system")
+    put_back(kept)
+    client, _ = sign_in(cast.dana)
+    client.post("/accounts/factors/ask/", {"code": code()})
+    assert not is_in(client)
+    assert named(cast) == [f"A factor of {cast.dana.email} (totp) was removed, and is back."]
+
+
+def test_while_the_ledger_proves_nothing_nobody_is_signed_in(cast: Cast) -> None:
+    """WA-7: one byte of it, for a moment, takes no second factor away; it is said why."""
+    totp.TOTP.activate(cast.dana, SECRET)
+    session, _ = sign_in(cast.priya)
+    Authenticator.objects.filter(user=cast.dana)._raw_delete(connection.alias)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE approvals_chain SET mac = set_byte(mac, 4, get_byte(mac, 4) # 1) WHERE name = 'workspace'"
+        )
+    client, _ = sign_in(cast.dana)
+    assert not is_in(client) and not is_in(session)
+    assert "cannot be proved" in client.get("/accounts/login/").content.decode()
 
 
 @pytest.mark.parametrize("ended", ["withdrawn", "accepted"])

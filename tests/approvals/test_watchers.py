@@ -109,6 +109,19 @@ def test_a_watcher_that_was_written_past_placet_sees_nothing(cast: Cast, client:
     assert read(client, secret).status_code == 401
 
 
+def test_a_watcher_that_was_revoked_and_put_back_sees_nothing(cast: Cast, client: Client) -> None:
+    """The whole row as it was, code included; the ledger says that it ended."""
+    made, secret = watchers.create(cast.northwind, by="system")
+    with rows.within(cast.northwind):
+        kept = Watcher.objects.filter(pk=made.pk).values("mac", "revoked_at").get()
+        assert list(watchers.unproven(cast.northwind.pk)) == []
+    watchers.revoke(made, by="system")
+    with rows.within(cast.northwind):
+        Watcher.objects.filter(pk=made.pk).update(**kept)
+        assert "by the ledger otherwise" in next(watchers.unproven(cast.northwind.pk))
+    assert read(client, secret).status_code == 401
+
+
 def test_a_watchers_secret_is_nothing_but_for_figures(cast: Cast, client: Client) -> None:
     secret = secret_of(cast.northwind)
     answer = client.get("/api/v1/runs", headers={"Authorization": f"Bearer {secret}"})
