@@ -28,6 +28,7 @@ from approvals import (
     questions,
     resolutions,
     rows,
+    vouched,
 )
 from approvals.approvals import Approval, context_of
 from approvals.clearance import Cleared, NotCleared, clearance
@@ -175,7 +176,7 @@ def _open(change: Change, opinion: Opinion, by: Person, reason: str) -> Approval
 def withdraw(workspace: Workspace, approval: Approval, *, by: Person | None) -> Refused | None:
     """Take a change back that waits: whoever wanted it may, those who administer the workspace, and, as None, an
     operator."""
-    if by and by.pk != approval.requester_id and not people.may(by, "administer", workspace):
+    if by and by.pk != approval.requester_id and not vouched.may(by, "administer", workspace):
         return Refused("not_allowed", "Only who asked for it, and those who administer the workspace, may withdraw it.")
     with rows.within(workspace):
         who = by.public_id if by else "system"
@@ -240,8 +241,11 @@ def _proved(resolution: resolutions.Resolution, cleared: Cleared) -> Approved:
 
 
 def _policy(change: Approved) -> None:
-    policies.lock(change.workspace)  # before it is asked what rules now: a version may come in this very moment
-    now = policies.changing(change.workspace.pk, "policy", change.document)  # clearance knows that the newest is there
+    policies.lock(change.workspace)  # and then look: whoever makes a version meanwhile is waited for
+    try:
+        now = policies.changing(change.workspace.pk, "policy", change.document)
+    except policies.PolicyFault as fault:
+        raise Unfit(str(fault)) from fault
     if now is None or now.policy_version != change.policy_version:
         raise Unfit("Another version of the policy came into force since it was asked for.")
     try:

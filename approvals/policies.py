@@ -224,20 +224,28 @@ class NeedsApproval(Exception):
 
 def changing(workspace_id: UUID, what: str, document: Any) -> Opinion | None:
     """The rule that wants a change to this document approved; ``what`` is policy, team or tool. None where no rule is
-    about it. A version that is not as it was saved takes no such rule away: the last one that is counts. Raises
-    PolicyFault where the newest version is gone."""
+    about it. Raises PolicyFault where the version in force is gone or not as it was saved: an older one, or none, could
+    ask for less."""
     try:
-        check_newest(workspace_id)
+        policy = _proven(workspace_id)
+        rules = policy.rules if policy else []
     except UNPROVEN as fault:
         raise PolicyFault("", "gone", f"{fault} Nothing is changed before it is back.") from fault
-    for policy in Policy.objects.filter(workspace_id=workspace_id).order_by("-version").iterator(8):
-        try:
-            rules = policy.rules
-        except UNPROVEN:
-            continue
-        opinion = judged(rules, policy.version, tool=f"change.{what}", agent="", args=document, kind="change")
-        return opinion if opinion.rule else None
-    return None
+    opinion = judged(
+        rules, policy.version if policy else 0, tool=f"change.{what}", agent="", args=document, kind="change"
+    )
+    return opinion if opinion.rule else None
+
+
+def _proven(workspace_id: UUID) -> Policy | None:
+    """The newest version that was saved here: the last one of the ledger, or one of this transaction. Raises Forged,
+    about.Broken."""
+    last = _LOADED.of(workspace_id)
+    newer = Policy.objects.filter(workspace_id=workspace_id, version__gte=max(last, 1)).order_by("-version")
+    found = next((policy for policy in newer.iterator(8) if policy.version == last or _stands(policy)), None)
+    if found is None and last:
+        raise Forged(f"Version {last} of the policy was in force and is gone.")
+    return found
 
 
 # Verbs
@@ -275,11 +283,6 @@ def put_in_force(workspace: Workspace, document: dict[str, Any], *, by: str, aut
     return policy
 
 
-def lock(workspace: Workspace) -> None:
-    """Nobody else makes a version until the open transaction ends."""
-    Workspace.objects.select_for_update(no_key=True).get(pk=workspace.pk)
-
-
 def _stands(policy: Policy) -> bool:
     """Whether a version is as it was saved."""
     try:
@@ -292,3 +295,8 @@ def _locked(workspace: Workspace) -> Policy | None:
     """What is in force, and nobody else makes a version until the transaction ends."""
     lock(workspace)
     return current(workspace.pk)
+
+
+def lock(workspace: Workspace) -> None:
+    """Let nobody else make a version until the transaction ends; what only refers to the workspace goes on."""
+    Workspace.objects.select_for_update(no_key=True).get(pk=workspace.pk)

@@ -298,6 +298,18 @@ def test_the_page_of_a_team_names_who_joins(guarded: Cast, reads: Any) -> None:
 
 
 @pytest.mark.committed
+@pytest.mark.parametrize("which", ["", "WHERE version = 2"])
+def test_versions_that_nobody_can_prove_for_a_moment_take_no_rule_away(cast: Cast, tamper: Any, which: str) -> None:
+    """AU-2, AZ-9: one byte, a right is given, and the byte put back: the ledger itself would say that it was given."""
+    policies.load(cast.northwind, GUARDED, by="system")
+    tamper(f"UPDATE approvals_policy SET mac = set_byte(mac, 8, get_byte(mac, 8) # 1) {which}")
+    with pytest.raises(PolicyFault, match="before it is back"):
+        people.grant(cast.riley, "decide", cast.finance, by="system")
+    with pytest.raises(PolicyFault, match="before it is back"):
+        policies.load(cast.northwind, POLICY, by="system")
+
+
+@pytest.mark.committed
 def test_a_version_that_was_taken_away_lowers_nothing(cast: Cast, tamper: Any) -> None:
     """AU-2, AZ-9: without the newest version an older one would rule, which asked nobody."""
     policies.load(cast.northwind, GUARDED, by="system")
