@@ -9,7 +9,7 @@ from typing import Final
 
 from django.db.models import Q
 
-from approvals import deputies, people, rows
+from approvals import deputies, people, rows, vouched
 from approvals.deputies import Absence
 from approvals.ledger import entries, keys
 from approvals.people import Person, Team, Workspace
@@ -100,7 +100,7 @@ def _named(by: Person | None) -> str:
 
 
 def _not_theirs(workspace: Workspace, person: Person, by: Person | None) -> Refused | None:
-    if by is None or by.pk == person.pk or people.may(by, "administer", workspace):
+    if by is None or by.pk == person.pk or vouched.may(by, "administer", workspace):
         return None
     return Refused("not_allowed", "Only the person, or somebody who administers the workspace, may say so.")
 

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from approvals.approvals import Approval
 from approvals.comments import Comment
+from approvals.glass import GlassReview
 from approvals.rulings import Ruling
 from approvals.said import Decision
 
@@ -15,12 +16,13 @@ class StillOpen(Exception):
 
 
 def erase(workspace_id: UUID, chain: str) -> None:
-    """Empty every sealed column of a chain's approvals, rulings, decisions and comments, in an open transaction. Their
-    digests, codes and ledger entries stay. Raises StillOpen."""
+    """Empty every sealed column of a chain's approvals, rulings, decisions, comments and glass reviews, in an open
+    transaction. Their digests, codes and ledger entries stay. Raises StillOpen."""
     mine = Approval.objects.filter(workspace_id=workspace_id, chain=chain)
     if mine.select_for_update().filter(status="pending").exists():
         raise StillOpen(f"{chain} still asks people: cancel it first.")
     Decision.objects.filter(approval__in=mine).update(message=b"", response=b"", patch=b"")
     Comment.objects.filter(approval__in=mine).update(text=b"")
+    GlassReview.objects.filter(approval__in=mine).update(note=b"")
     Ruling.objects.filter(workspace_id=workspace_id, chain=chain).update(args=b"")
     mine.update(context=b"", outcome_note="")

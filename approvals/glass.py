@@ -71,20 +71,22 @@ def _place(key: UUID) -> str:
 
 @dataclass(frozen=True)
 class _Told:
-    """Who broke the glass for which approval, and until when each of them that nobody looked at is to be."""
+    """The entries by which somebody broke the glass and by which somebody looked at it, by the approval."""
 
-    broken: dict[str, str] = field(default_factory=dict)
-    due: dict[str, datetime] = field(default_factory=dict)
+    broken: dict[str, dict[str, Any]] = field(default_factory=dict)
+    found: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    @property
+    def due(self) -> dict[str, datetime]:
+        """Until when each of them that nobody looked at is to be; nothing is due for a rehearsal."""
+        left = ((name, told) for name, told in self.broken.items() if name not in self.found)
+        return {name: datetime.fromisoformat(told["due"]) for name, told in left if not told.get("rehearsal")}
 
     def after(self, told: Iterable[dict[str, Any]]) -> _Told:
-        broken, due = dict(self.broken), dict(self.due)
+        broken, found = dict(self.broken), dict(self.found)
         for entry in told:
-            if entry["kind"] == _BROKEN:
-                broken[entry["approval"]] = entry["by"]
-                due[entry["approval"]] = datetime.fromisoformat(entry["due"])
-            else:
-                due.pop(entry["approval"], None)
-        return _Told(broken, due)
+            (broken if entry["kind"] == _BROKEN else found)[entry["approval"]] = entry
+        return _Told(broken, found)
 
 
 _TOLD = followed.Followed({_BROKEN, _REVIEWED}, _Told(), _Told.after)
@@ -105,12 +107,13 @@ def opens(vote: Ballot, person: Person) -> Refused | None:
         return too_late(approval)
     if not said or approval.kind != Approval.Kind.CALL:
         return Refused("decision_not_allowed", f"Rule {vote.rule['id']} has no glass to break.")
-    if person.pk not in people.deciders_of(approval.workspace_id, [said["team"]]):
-        named = people.team_names(approval.workspace_id, [said["team"]]).get(said["team"], said["team"])
-        return Refused("not_allowed", f"Only {named} may break the glass.")
-    if person.pk == approval.requester_id:
-        return Refused("self_review", "The agent asks on your behalf, so somebody else must break the glass.")
     try:
+        if not _decides(person, approval.workspace_id, said["team"]):
+            return _only(approval, said["team"], "break the glass")
+        if person.pk == approval.requester_id:
+            return Refused("self_review", "The agent asks on your behalf, so somebody else must break the glass.")
+        if person.pk in vote.barred:
+            return Refused("self_review", "You edited it, so somebody else must break the glass.")
         late = overdue(approval.workspace_id, vote.at or rows.now())
     except about.Broken as fault:
         return Refused("tampered", str(fault))
@@ -139,13 +142,13 @@ def lets_go(vote: Ballot, rule: Mapping[str, Any]) -> bool:
     if not said or not vote.overrides:
         return False
     able = people.deciders_of(approval.workspace_id, [said["team"]])
-    by = _TOLD.of(approval.workspace_id).broken.get(approval.public_id)
+    by = _TOLD.of(approval.workspace_id).broken.get(approval.public_id, {}).get("by")
     return any(
         one.holds()
         and one.digest == vote.revision.digest
         and one.with_assurance.satisfies("fresh")
         and one.person_id in able
-        and one.person_id != approval.requester_id
+        and one.person_id not in {approval.requester_id, *vote.barred}
         and one.person.public_id == by
         and not vouched.unexplained_among(approval.workspace_id, {one.person_id: able[one.person_id]})
         for one in returns.since(approval.workspace_id, vote.overrides)
@@ -154,7 +157,7 @@ def lets_go(vote: Ballot, rule: Mapping[str, Any]) -> bool:
 
 def review_of(approval: Approval) -> GlassReview | None:
     """The review of an approval for which somebody broke the glass."""
-    return GlassReview.objects.select_related("broken_by", "reviewed_by").filter(approval=approval).first()
+    return GlassReview.objects.select_related("approval", "broken_by", "reviewed_by").filter(approval=approval).first()
 
 
 def unreviewed(workspace_id: UUID) -> list[GlassReview]:
@@ -164,11 +167,24 @@ def unreviewed(workspace_id: UUID) -> list[GlassReview]:
 
 
 def unexplained(workspace_id: UUID) -> list[str]:
-    """The reviews that the ledger opened and that are gone, or are said to be done and are not."""
+    """The reviews that the ledger opened and that are gone, and those that say something else than it does."""
     told = _Told().after(entries.read(workspace_id, followed.CHAIN, only=[_BROKEN, _REVIEWED]))
-    open_here = {one.approval.public_id for one in unreviewed(workspace_id)}
-    found = [f"nobody reviewed the broken glass of {name}, and no row says so." for name in told.due.keys() - open_here]
-    return sorted(found + [f"no entry broke the glass of {name}." for name in open_here - told.due.keys()])
+    rows_here = GlassReview.objects.filter(workspace_id=workspace_id)
+    here = {one.approval.public_id: one for one in rows_here.select_related("approval", "broken_by", "reviewed_by")}
+    found = [f"the broken glass of {name} has no review any more." for name in told.broken.keys() - here.keys()]
+    for name, one in here.items():
+        if name not in told.broken:
+            found.append(f"no entry broke the glass of {name}.")
+        elif _differs(one, told.broken[name], told.found.get(name)):
+            found.append(f"the review of the broken glass of {name} says otherwise than the ledger.")
+    return sorted(found)
+
+
+def _differs(one: GlassReview, broken: dict[str, Any], found: dict[str, Any] | None) -> bool:
+    begun = (one.broken_by.public_id, one.team, revisions.instant(one.due_at))
+    ended = (one.finding, one.reviewed_by.public_id if one.reviewed_by else "")
+    told = (found["finding"], found["by"]) if found else (GlassReview.Finding.OPEN, "")
+    return begun != (broken["by"], broken["team"], broken["due"]) or ended != told
 
 
 # Verbs
@@ -183,7 +199,8 @@ def override(vote: Ballot, attempt: Attempt) -> Decided:
     review.due_at = rows.now() + timedelta(seconds=said["review"]["within"])
     review.save(force_insert=True)
     due = {"due": revisions.instant(review.due_at), "team": review.team}
-    body = {"approval": approval.public_id, "digest": vote.revision.digest} | due
+    body: dict[str, Any] = {"approval": approval.public_id, "digest": vote.revision.digest} | due
+    body |= {"rehearsal": True} if approval.rehearsal else {}
     entries.append(approval.workspace_id, followed.CHAIN, _BROKEN, body, by=attempt.by.public_id)
     by: dict[str, Any] = {"by": attempt.by.public_id, "person": attempt.by}
     approvals.settle(approval, Approval.Status.APPROVED, **by, message=attempt.message, voted_on=vote.revision)
@@ -217,12 +234,31 @@ def may_review(found: GlassReview, person: Person) -> bool:
 
 
 def _may_not_review(found: GlassReview, person: Person) -> Refused | None:
-    if person.pk == found.broken_by_id:
-        return Refused("self_review", "You broke the glass, so somebody else must look at it.")
-    if person.pk not in people.deciders_of(found.workspace_id, [found.team]):
-        named = people.team_names(found.workspace_id, [found.team]).get(found.team, found.team)
-        return Refused("not_allowed", f"Only {named} may review this.")
-    return None
+    """By the ledger: who broke the glass and which team looks at it is not the row's to say."""
+    try:
+        told = _TOLD.of(found.workspace_id)
+        broken = told.broken.get(found.approval.public_id)
+        if broken is None:
+            return Refused("tampered", "No entry of the ledger says that somebody broke this glass.")
+        if person.public_id == broken["by"]:
+            return Refused("self_review", "You broke the glass, so somebody else must look at it.")
+        if found.approval.public_id in told.found:
+            return Refused("too_late", "Somebody reviewed it already.")
+        may = _decides(person, found.workspace_id, broken["team"])
+        return None if may else _only(found, broken["team"], "review this")
+    except about.Broken as fault:
+        return Refused("tampered", str(fault))
+
+
+def _decides(person: Person, workspace_id: UUID, team: str) -> bool:
+    """Whether somebody decides for a team, by a right that the ledger gave. Raises about.Broken."""
+    able = people.deciders_of(workspace_id, [team]).get(person.pk)
+    return able is not None and not vouched.unexplained_among(workspace_id, {person.pk: able})
+
+
+def _only(of: Any, team: str, what: str) -> Refused:
+    named = people.team_names(of.workspace_id, [team]).get(team, team)
+    return Refused("not_allowed", f"Only {named} may {what}.")
 
 
 def _badly_found(finding: str, note: str) -> Refused | None:
@@ -237,9 +273,10 @@ def _tell_everybody(found: GlassReview, approval: Approval, attempt: Attempt) ->
     """A letter to each member. The inbox of each says it too, until somebody has looked at it."""
     everybody = Person.objects.filter(memberships__workspace_id=approval.workspace_id, is_active=True)
     told = {"who": attempt.by.name, "tool": approval.tool_title, "agent": approval.agent, "due": found.due_at}
-    told |= {"slug": approval.workspace.slug, "approval": approval.public_id}
+    told |= {"slug": approval.workspace.slug, "approval": approval.public_id, "rehearsal": approval.rehearsal}
+    subject = f"{'Rehearsal: ' if approval.rehearsal else ''}{attempt.by.name} broke the glass"
     addresses = [one.email for one in everybody.exclude(pk=attempt.by.pk).order_by("email") if one.address_holds()]
-    letters.tell_all(addresses, f"{attempt.by.name} broke the glass", "glass", told)
+    letters.tell_all(addresses, subject, "glass", told)
 
 
 def overridden(decisions: Iterable[Decision]) -> Decision | None:

@@ -7,7 +7,7 @@ or writes a row past Placet lets nothing run, and moves no deadline.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from math import ceil
@@ -16,7 +16,7 @@ from uuid import UUID
 
 from django.db import models
 
-from approvals import approvals, people, rows
+from approvals import approvals, people, rows, vouched
 from approvals.approvals import Approval
 from approvals.ledger import canonical, entries, followed, sealing
 from approvals.people import Person, Workspace
@@ -193,7 +193,8 @@ def begin(
     administer the workspace; ``by`` None is an operator at the command line."""
     name = _name(agent)
     with rows.within(workspace):
-        if refused := _not_allowed(workspace, agent, by):
+        # Also while the ledger proves nothing: to stop is never the wrong way.
+        if refused := _not_allowed(workspace, agent, by, may=people.may):
             return refused
         _one_at_a_time(workspace)
         if any(one.agent == name for one in on(workspace.pk)):
@@ -213,7 +214,7 @@ def end(workspace: Workspace, agent: models.Model | None = None, *, by: Person |
     those who could have stopped it. Raises ledger.about.Broken."""
     name = _name(agent)
     with rows.within(workspace):
-        if refused := _not_allowed(workspace, agent, by):
+        if refused := _not_allowed(workspace, agent, by, may=vouched.may):
             return refused
         _one_at_a_time(workspace)
         held = on(workspace.pk)
@@ -230,10 +231,12 @@ def _name(agent: Any) -> str:
     return str(agent.name) if agent is not None else ALL
 
 
-def _not_allowed(workspace: Workspace, agent: models.Model | None, by: Person | None) -> Refused | None:
-    if by is None or people.may(by, "administer", workspace):
+def _not_allowed(
+    workspace: Workspace, agent: models.Model | None, by: Person | None, *, may: Callable[..., bool]
+) -> Refused | None:
+    if by is None or may(by, "administer", workspace):
         return None
-    if agent is not None and people.may(by, "operate", agent):
+    if agent is not None and may(by, "operate", agent):
         return None
     told = f"operate {_name(agent)} or administer the workspace" if agent else "administer the workspace"
     return Refused("not_allowed", f"Only those who {told} may do this.")

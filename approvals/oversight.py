@@ -107,13 +107,13 @@ _HABITS: Final = """
     ), habits AS (
         SELECT CASE 0 WHEN grouping(person_id) THEN 'person' WHEN grouping(tool) THEN 'tool' ELSE 'channel' END AS of,
             COALESCE(person_id::text, tool, decided_via) AS name, count(*) AS decisions,
-            count(*) FILTER (WHERE verdict = 'approve') AS yeses,
+            count(*) FILTER (WHERE verdict IN ('approve', 'override')) AS yeses,
             count(*) FILTER (WHERE verdict IN ('reject', 'stop')) AS noes,
-            count(*) FILTER (WHERE verdict = 'approve' AND took < GREATEST(%(quick)s::float,
+            count(*) FILTER (WHERE verdict IN ('approve', 'override') AND took < GREATEST(%(quick)s::float,
                 LEAST(length / %(reading)s::float, %(quick_most)s::float))) AS quick,
             percentile_cont(0.5) WITHIN GROUP (ORDER BY took) AS seconds,
             percentile_cont(0.5) WITHIN GROUP (ORDER BY NULLIF(length, 0)) AS length
-        FROM timed WHERE verdict IN ('approve', 'edit', 'reject', 'respond', 'choose', 'stop')
+        FROM timed WHERE verdict IN ('approve', 'edit', 'reject', 'respond', 'choose', 'stop', 'override')
         GROUP BY GROUPING SETS ((person_id), (tool), (decided_via))
     )
     SELECT of, name, decisions, yeses, noes, quick, seconds::float, length::float FROM (

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from approvals import rows
+from approvals import people, rows
 from approvals.ledger import entries, followed
+from approvals.ledger.about import Broken
 from approvals.people import Able, Given, Membership, Person, home, is_operators, rights_in_force
 
 
@@ -83,6 +84,15 @@ def explained(person: Person, right: str, thing: Any) -> bool:
     told = _TOLD.of(home(thing))
     held = (person.public_id, right, thing.public_id) in told.granted
     return held and person.public_id in told.joined - told.off
+
+
+def may(person: Any, right: str, thing: Any) -> bool:
+    """Whether somebody may do this now, by a right that the ledger gave; nobody while it proves nothing. What they do
+    with it gets an entry of its own: a right that was written past Placet would beget what everybody believes."""
+    try:
+        return people.may(person, right, thing) and explained(person, right, thing)
+    except Broken:
+        return False
 
 
 def _explained(told: _Told, person: str, seats: dict[str, Given]) -> bool:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from io import StringIO
 from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from guardian.shortcuts import assign_perm
 
-from approvals import approvals, bars, gate, glass, halts, people, policies, rows
+from approvals import approvals, bars, erasure, gate, glass, halts, oversight, people, policies, rows
 from approvals.approvals import Approval, Resolution
 from approvals.assurance import CLICK, Assurance
 from approvals.decisions import Decided, Decision, Refused
@@ -212,6 +214,71 @@ def test_what_was_found_is_said_once_and_sealed(duty: Duty) -> None:
     assert (found.finding, found.clear_note()) == ("wrong", told["note"]) and b"pump" not in bytes(found.note)
     [said] = entries.read(duty.cast.northwind.pk, "workspace", only=["glass.reviewed"])
     assert said["note_digest"] == canonical.sha256_hex(told["note"].encode())
+
+
+def test_a_row_says_neither_who_broke_it_nor_who_reviews_it(duty: Duty) -> None:
+    """AZ-16, AU-4: Omar broke it, and writes that Riley did and that his own team looks at it."""
+    approval = ask(duty.cast, refund())
+    duty.broken(approval)
+    GlassReview.objects.update(broken_by=duty.cast.riley, team="duty")
+    answer = glass.review(duty.cast.northwind, approval, by=duty.cast.omar, finding="right", note="It was fine.")
+    assert code(answer) == "self_review"
+    [said] = glass.unexplained(duty.cast.northwind.pk)
+    assert said == f"the review of the broken glass of {approval.public_id} says otherwise than the ledger."
+
+
+def test_a_finding_that_was_turned_round_is_named(duty: Duty) -> None:
+    """AZ-16, AU-4."""
+    approval = ask(duty.cast, refund())
+    duty.broken(approval)
+    glass.review(duty.cast.northwind, approval, by=duty.cast.priya, finding="wrong", note="Not at all.")
+    assert glass.unexplained(duty.cast.northwind.pk) == []
+    GlassReview.objects.update(finding="right", reviewed_by=duty.cast.dana)
+    assert "says otherwise than the ledger" in glass.unexplained(duty.cast.northwind.pk)[0]
+
+
+def test_a_right_written_past_placet_neither_breaks_the_glass_nor_reviews_it(duty: Duty) -> None:
+    """AZ-4, AZ-16: the entry it would beget is one that everybody believes."""
+    approval = ask(duty.cast, refund())
+    for slug in ("duty", "security"):
+        assign_perm("decide", duty.cast.dana, Team.objects.get(slug=slug))
+    assert code(duty.broken(approval, duty.cast.dana)) == "not_allowed"
+    duty.broken(approval)
+    answer = glass.review(duty.cast.northwind, approval, by=duty.cast.dana, finding="right", note="It was fine.")
+    assert code(answer) == "not_allowed"
+
+
+def test_an_editor_who_may_not_approve_does_not_let_their_own_edit_go_alone(duty: Duty) -> None:
+    """AZ-5, AZ-16: the glass goes around the missing votes, and around nothing else."""
+    people.grant(duty.cast.omar, "decide", duty.cast.finance, by="system")
+    duty.load(editor_may_approve=False, editable=["/amount"])
+    approval = ask(duty.cast, refund())
+    assert isinstance(say(approval, duty.cast.omar, "edit", edited=refund(90_000)), Decided)
+    assert code(duty.broken(approval)) == "self_review"
+
+
+def test_a_rehearsal_is_told_of_as_one_and_bars_no_real_emergency(
+    duty: Duty, later: Later, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """AZ-16."""
+    told: list[Any] = []
+    monkeypatch.setattr("approvals.letters.tell_all", lambda *letter: told.append(letter))
+    duty.broken(ask(duty.cast, refund(), rehearsal=True))
+    assert told[0][1] == "Rehearsal: Omar Haddad broke the glass" and told[0][3]["rehearsal"]
+    later(7200)
+    assert isinstance(duty.broken(ask(duty.cast, refund())), Decided)
+
+
+def test_who_breaks_the_glass_is_counted_and_what_was_found_is_erased_with_the_run(duty: Duty) -> None:
+    """HF-4, AU-8."""
+    approval = ask(duty.cast, refund())
+    duty.broken(approval)
+    habits = oversight.report(duty.cast.northwind.pk, timedelta(hours=1)).of("person")
+    assert [(one.decisions, one.yeses) for one in habits] == [(1, 1)]
+    glass.review(duty.cast.northwind, approval, by=duty.cast.priya, finding="right", note="Mrs Miller was owed it.")
+    with rows.within(duty.cast.northwind):
+        erasure.erase(duty.cast.northwind.pk, approval.chain)
+    assert bytes(GlassReview.objects.get().note) == b""
 
 
 # What clearance believes

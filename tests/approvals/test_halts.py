@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from django.db import connection
+from guardian.shortcuts import assign_perm
 
 from approvals import approvals, expiry, gate, halts, people, rows
 from approvals.approvals import Approval
@@ -217,3 +218,11 @@ def test_a_change_of_the_workspace_is_not_frozen(cast: Cast) -> None:
     approval.refresh_from_db()
     assert halts.of(approval) is None
     assert Approval.objects.filter(open_now).exists() and Approval.objects.filter(decidable).exists()
+
+
+def test_a_right_written_past_placet_lets_no_stop_end(cast: Cast) -> None:
+    """AZ-4, HF-6: clearance believes the ledger, and the ledger would say that somebody ended it who may."""
+    assert isinstance(halts.begin(cast.northwind, None, by=cast.omar), Halt)
+    assign_perm("administer", cast.riley, cast.northwind)
+    assert code(halts.end(cast.northwind, None, by=cast.riley)) == "not_allowed"
+    assert isinstance(halts.end(cast.northwind, None, by=cast.omar), Halt)
