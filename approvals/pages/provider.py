@@ -65,7 +65,7 @@ def begin(request: Any, short: str) -> HttpResponse:
 def confirm(request: OwnVisit, short: str) -> HttpResponse:
     """Confirm that it is you, where the provider is how you sign in: it has to ask you again."""
     provider = provider_of(short)
-    if provider not in identities.providers_of(request.user):
+    if not _confirms(request, provider):
         raise Http404
     if request.method != "POST":
         way = request.GET.get("next", "")
@@ -73,6 +73,12 @@ def confirm(request: OwnVisit, short: str) -> HttpResponse:
     if not signin.within_limits(request, "oidc"):
         return render(request, "429.html", status=429)
     return _go(request, provider, {"process": "confirm"}, fresh=True)
+
+
+def _confirms(request: Any, provider: Provider) -> bool:
+    """Whether the person may confirm by this provider: never where they have a second factor."""
+    strong = {factor.kind for factor in signin.factors(request.user)} & {"passkey", "totp"}
+    return not strong and provider in identities.providers_of(request.user)
 
 
 @require_POST
@@ -124,7 +130,7 @@ def _enter(request: Any, provider: Provider, claims: Claims, kept: dict[str, Any
 
 
 def _confirm(request: Any, provider: Provider, claims: Claims, kept: dict[str, Any]) -> HttpResponse:
-    if identities.person_of(claims) != request.user:
+    if not _confirms(request, provider) or identities.person_of(claims) != request.user:
         raise Untrusted("Somebody else confirmed.")
     signin.confirm(request, "oidc", auth_time=claims.auth_time)
     return redirect(kept["next"] or "account")

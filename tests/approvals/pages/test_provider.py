@@ -195,6 +195,18 @@ def test_who_signs_in_there_alone_confirms_there_and_is_asked_again(cast: Cast, 
     assert client.get("/accounts/totp/add/").status_code == 200
 
 
+def test_who_has_a_second_factor_does_not_confirm_by_the_provider_instead(cast: Cast, idp: Idp) -> None:
+    """WA-7: nothing weaker is taken, also where they know the address of the form, or add the factor meanwhile."""
+    link(idp, cast.dana)
+    client, _ = by_provider()
+    before = list(client.session[assurance.RECORDS])
+    asked = client.post("/accounts/oidc/corp/confirm/")["Location"]
+    totp.TOTP.activate(cast.dana, SECRET)
+    assert client.get("/accounts/oidc/corp/confirm/").status_code == 404
+    assert client.get(there(asked)).status_code == 403
+    assert list(client.session[assurance.RECORDS]) == before
+
+
 def test_somebody_else_at_the_provider_confirms_nothing(cast: Cast, idp: Idp) -> None:
     link(idp, cast.dana)
     link(idp, cast.priya, "sub-priya")
