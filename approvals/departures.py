@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from django.db import models, transaction
 
-from approvals import people, resets, rows, workspaces
+from approvals import people, policies, resets, rows, workspaces
 from approvals.invitations import withdraw_all
 from approvals.ledger import entries
 from approvals.people import Person, Workspace
@@ -33,7 +33,8 @@ def deactivate(person: Person, *, by: str) -> None:
 
 
 def reactivate(person: Person, *, by: str) -> None:
-    """Let a person in again, with the memberships and rights that nobody took meanwhile. Old sessions stay ended."""
+    """Let a person in again, with the memberships and rights that nobody took meanwhile, but for seats in teams whose
+    people have to be approved: those are asked for anew. Old sessions stay ended."""
     with transaction.atomic():
         if not Person.objects.filter(pk=person.pk, is_active=False).update(is_active=True):
             return
@@ -42,6 +43,17 @@ def reactivate(person: Person, *, by: str) -> None:
             with rows.within(workspace):
                 body = {"person": person.public_id}
                 entries.append(workspace.pk, "workspace", "person.reactivated", body, by=by)
+                _take_guarded(person, workspace, by)
+
+
+def _take_guarded(person: Person, workspace: Workspace, by: str) -> None:
+    """Meanwhile people may have approved a team without them, and nobody was asked whether they come back into it."""
+    for right, thing in people.rights_of(person, workspace):
+        try:
+            for guards in people.GIVING:
+                guards(person, right, thing)
+        except (policies.NeedsApproval, policies.PolicyFault):
+            people.revoke(person, right, thing, by=by)
 
 
 def _invitations(person: Person, workspace: Workspace, by: str) -> None:

@@ -266,7 +266,8 @@ says so, called inside its transaction."""
 def leave(person: Person, workspace: Workspace, *, by: str) -> None:
     """End the membership, and with it, at once, every right in the workspace and all that hangs on it."""
     with rows.within(workspace):
-        for right, thing in _rights_of(person, workspace):
+        _hold_still(workspace.pk, person)
+        for right, thing in rights_of(person, workspace):
             revoke(person, right, thing, by=by)
         if Membership.objects.filter(workspace=workspace, person=person).delete()[0]:
             entries.append(workspace.pk, "workspace", "person.left", {"person": person.public_id}, by=by)
@@ -274,7 +275,14 @@ def leave(person: Person, workspace: Workspace, *, by: str) -> None:
             ends(person, workspace, by)
 
 
-def _rights_of(person: Person, workspace: Workspace) -> list[tuple[str, models.Model]]:
+def _hold_still(workspace_id: UUID, person: Person) -> bool:
+    """Whether somebody is a member, and stays one or none until the transaction ends: else a right that is given while
+    they leave would wait for them to come back."""
+    held = Membership.objects.select_for_update().filter(workspace_id=workspace_id, person=person)
+    return bool(held.values_list("pk", flat=True))
+
+
+def rights_of(person: Person, workspace: Workspace) -> list[tuple[str, models.Model]]:
     held = UserObjectPermission.objects.filter(user_id=person.pk).select_related("permission", "content_type")
     found = [(row.permission.codename, row.content_object) for row in held.order_by("pk")]
     return [(right, thing) for right, thing in found if thing is not None and home(thing) == workspace.pk]
@@ -299,7 +307,7 @@ def grant(person: Person, right: str, thing: models.Model, *, by: str) -> None:
     """
     workspace_id = home(thing)
     with rows.within(workspace_id):
-        if not Membership.objects.filter(workspace_id=workspace_id, person=person).exists():
+        if not _hold_still(workspace_id, person):
             raise ValueError(f"{person.email} is no member of the workspace.")
         if not _holders(right, thing).filter(pk=person.pk).exists():
             for guards in GIVING:

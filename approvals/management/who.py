@@ -6,8 +6,8 @@ from argparse import ArgumentParser
 
 from django.core.management.base import CommandError
 
-from approvals import people, workspaces
-from approvals.people import Person, Workspace
+from approvals import people, rows, workspaces
+from approvals.people import Membership, Person, Workspace
 
 
 def add_workspace(*parsers: ArgumentParser, required: bool = False) -> None:
@@ -40,4 +40,13 @@ def anybody(email: str) -> Person:
     found = Person.objects.at(email)
     if found is None:
         raise CommandError(f"There is nobody with the address {email}.")
+    return found
+
+
+def member(email: str | None, home: Workspace) -> Person | None:
+    """The active member of a workspace who is named, or None where nobody is. Raises CommandError for another."""
+    found = person(email)
+    with rows.reading(home):
+        if found and not Membership.objects.filter(workspace=home, person=found).exists():
+            raise CommandError(f"{email} is no member of {home.slug}.")
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from datetime import timedelta
 from io import StringIO
 from pathlib import Path
@@ -9,14 +10,16 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection
 
-from approvals import absences, changes, evidence, gate, invitations, people, policies, rows, vouched
+from approvals import absences, changes, departures, evidence, gate, invitations, people, policies, rows, vouched
 from approvals import cast as casting
 from approvals.approvals import Approval
 from approvals.decisions import Decided, Decision, Refused
 from approvals.ledger import canonical, entries
 from approvals.people import Person
 from approvals.policies import NeedsApproval, Policy, PolicyFault, read_document
+from runtime.children import until
 from tests.approvals.pages.conftest import at
 from tests.approvals.pages.conftest import reads as reads
 from tests.cast import POLICY, Cast, propose, refund, say
@@ -297,6 +300,39 @@ def test_the_page_of_a_team_names_who_joins(guarded: Cast, reads: Any) -> None:
     assert f"+ Riley Chen &lt;{guarded.riley.email}&gt;" in html and "Who decides for Finance" in html
 
 
+def test_nobody_comes_back_into_a_team_past_the_rule(guarded: Cast) -> None:
+    """AZ-17: Priya is switched off; people approve Finance as Dana and Riley; she is asked for like anybody else."""
+    departures.deactivate(guarded.priya, by="system")
+    approval = joining(guarded)
+    assert isinstance(say(approval, guarded.dana, "approve"), Decided)
+    departures.reactivate(guarded.priya, by="system")
+    assert people.deciders(guarded.finance) == [guarded.dana, guarded.riley]
+    assert not vouched.unexplained(guarded.northwind.pk)
+
+
+@pytest.mark.committed
+def test_a_change_looks_at_the_version_in_force_once_it_has_the_lock(cast: Cast, together: Any) -> None:
+    """Another version comes into force in the moment of the last yes: what was approved does not fit any more."""
+    policies.load(cast.northwind, GUARDED, by="system")
+    approval, locked = wants(cast), threading.Event()
+
+    def load() -> None:
+        with rows.within(cast.northwind):
+            policies.put_in_force(cast.northwind, read_document(POLICY), by="system", author=None)
+            locked.set()
+            waiting_for_a_lock()
+
+    together(load, lambda: locked.wait(10) and say(approval, cast.dana, "approve"))
+    assert outcome(approval)[1] == "failed" and version(cast) == 3
+
+
+def waiting_for_a_lock() -> None:
+    """Until another connection waits for a lock of this one."""
+    asked = "SELECT count(*) > 0 FROM pg_locks WHERE NOT granted AND pid <> pg_backend_pid()"
+    with connection.cursor() as cursor:
+        assert until(lambda: cursor.execute(asked) or cursor.fetchone()[0], seconds=10)
+
+
 @pytest.mark.committed
 @pytest.mark.parametrize("which", ["", "WHERE version = 2"])
 def test_versions_that_nobody_can_prove_for_a_moment_take_no_rule_away(cast: Cast, tamper: Any, which: str) -> None:
@@ -330,3 +366,10 @@ def _ruled(cast: Cast) -> tuple[str, str]:
     proposal = propose(cast, refund(100))
     with rows.within(cast.northwind):
         return proposal.subject, gate.hold(gate.judge(proposal)).digest or ""
+
+
+def test_nobody_of_another_workspace_is_the_author_of_a_policy(cast: Cast, tmp_path: Path) -> None:
+    (file := tmp_path / "policy.yaml").write_text(POLICY.replace("5000", "4000"))
+    with pytest.raises(CommandError, match="no member"):
+        call_command("policy", "load", str(file), "--workspace", "northwind", "--by", cast.oskar.email)
+    assert version(cast) == 1

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any
+
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.test import Client
 
 from approvals import clearance, departures, people, resets, rows, signin, vouched
@@ -164,3 +167,24 @@ def test_the_list_counts_no_yes_from_before_somebody_was_gone(cast: Cast, reads:
     assert "1 of 2" in reads(cast.priya).get("/w/northwind/").content.decode()
     gone(cast, cast.dana, "deactivated")
     assert "0 of 2" in reads(cast.priya).get("/w/northwind/").content.decode()
+
+
+@pytest.mark.committed
+def test_a_right_that_is_given_while_somebody_leaves_does_not_wait_for_them(cast: Cast, together: Any) -> None:
+    """AZ-17: however the two meet, whoever left holds nothing when they come back."""
+    for _ in range(12):
+        together(
+            partial(people.grant, cast.riley, "decide", cast.finance, by="system"),
+            partial(people.leave, cast.riley, cast.northwind, by="system"),
+        )
+        people.join(cast.riley, cast.northwind, by="system")
+        assert cast.riley not in people.deciders(cast.finance)
+
+
+@pytest.mark.parametrize("verb", ["deactivate", "reactivate", "sign-out", "drop-factors"])
+def test_who_is_said_to_let_somebody_go_administers_a_workspace_of_theirs(verb: str, cast: Cast) -> None:
+    """AZ-17: the ledger names nobody who had no part in it."""
+    for nobody in (cast.oskar, cast.riley):
+        with pytest.raises(CommandError, match="may not administer"):
+            call_command("people", verb, cast.dana.email, "--as", nobody.email)
+    assert "person.deactivated" not in [one["kind"] for one in entries.read(cast.northwind.pk, "workspace")]

@@ -6,6 +6,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 from django.apps import apps
 from django.core.management.base import CommandError
@@ -27,7 +28,7 @@ from approvals import (
 from approvals.ledger import canonical
 from approvals.ledger.printing import PlainCommand
 from approvals.management import proposing, who
-from approvals.people import Person, Team, Workspace
+from approvals.people import Membership, Person, Team, Workspace
 from approvals.policies import NeedsApproval
 from approvals.votes import Refused
 
@@ -153,18 +154,22 @@ class Command(PlainCommand):
         people.leave(who.anybody(email), home, by=_administrator(person, home))
 
     def _deactivate(self, *, email: str, person: str | None, **_: Any) -> None:
-        departures.deactivate(who.anybody(email), by=_named(person))
+        found = who.anybody(email)
+        departures.deactivate(found, by=_over(found, person))
 
     def _reactivate(self, *, email: str, person: str | None, **_: Any) -> None:
-        departures.reactivate(who.anybody(email), by=_named(person))
+        found = who.anybody(email)
+        departures.reactivate(found, by=_over(found, person))
 
     def _sign_out(self, *, email: str, person: str | None, **_: Any) -> None:
         found = who.anybody(email)
+        by = _over(found, person)
         signin.end_sessions(found)
-        witness.note(found, "signin.all_ended", by=_named(person))
+        witness.note(found, "signin.all_ended", by=by)
 
     def _drop_factors(self, *, email: str, person: str | None, **_: Any) -> None:
-        self.stdout.write(f"{signin.drop_factors(who.anybody(email), by=_named(person))} taken away.")
+        found = who.anybody(email)
+        self.stdout.write(f"{signin.drop_factors(found, by=_over(found, person))} taken away.")
 
     def _hours(self, *, email: str, zone: str, day: list[str], clear: bool, person: str | None, **_: Any) -> None:
         found, by = who.anybody(email), who.anybody(person) if person else None
@@ -204,6 +209,20 @@ def _administrator(email: str | None, home: Workspace) -> str:
             if not people.may(who.anybody(email), "administer", home):
                 raise CommandError(f"{email} may not administer {home.slug}.")
     return _named(email)
+
+
+def _over(whom: Person, email: str | None) -> str:
+    """The same, of somebody who may administer a workspace of that person's. Raises CommandError for another."""
+    if email and not any(_administers(who.anybody(email), home, whom) for home in rows.every_workspace()):
+        raise CommandError(f"{email} may not administer a workspace of {whom.email}.")
+    return _named(email)
+
+
+def _administers(person: Person, home: UUID, whom: Person) -> bool:
+    with rows.reading(home):
+        if not Membership.objects.filter(workspace_id=home, person=whom).exists():
+            return False
+        return people.may(person, "administer", Workspace.objects.get(pk=home))
 
 
 def _asked_for(home: Workspace, thing: str, joining: Person, asks: NeedsApproval, by: Person | None) -> str:

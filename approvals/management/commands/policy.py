@@ -79,7 +79,7 @@ class Command(PlainCommand):
             getattr(self, f"_{options['word']}")(workspace, options)
 
     def _load(self, workspace: Workspace, options: dict[str, Any]) -> None:
-        author, text = who.person(options["by"]), _read(options["file"])
+        author, text = who.member(options["by"], workspace), _read(options["file"])
         try:
             policy = policies.load(workspace, text, by=author.public_id if author else "system", author=author)
         except policies.PolicyFault as fault:
