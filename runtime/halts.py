@@ -3,6 +3,7 @@ is let go on."""
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
@@ -16,6 +17,9 @@ from runtime.leases import Lease
 ALL: Final = ""
 """In the place of an agent's name: all of them."""
 CODE: Final = "halted"
+EVERY: Final = 0.1
+"""Seconds for which a run that is being worked on goes on without a look at what is stopped: so long at most, and the
+step that it is in, a stop is not obeyed."""
 LOOK: Final = 15 * 60
 """Seconds until a sleeping run looks by itself whether its agent may go on."""
 
@@ -40,6 +44,20 @@ _DUE: Final = """
     UPDATE runtime_call SET due_at = placet_now()
     WHERE status = 'cleared' AND due_at > placet_now() AND workspace_id = %(workspace)s AND run_id = ANY(%(runs)s)
 """
+
+
+class Watch:
+    """Over one claim's worth of work: asks at the beginning, and then whenever `EVERY` has passed since it asked."""
+
+    def __init__(self, lease: Lease) -> None:
+        self._lease, self._asked = lease, float("-inf")
+
+    def obeyed(self) -> bool:
+        """Give the run up if somebody stopped its agent; whether that is so. Raises CancelWanted or LeaseLost."""
+        if time.monotonic() - self._asked < EVERY:
+            return False
+        self._asked = time.monotonic()
+        return obeyed(self._lease)
 
 
 def obeyed(lease: Lease) -> bool:

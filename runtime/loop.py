@@ -91,12 +91,13 @@ def _go(lease: Lease) -> None:
     if lease.cancel_by:
         raise leases.CancelWanted
     lease.agent = origins.agent_of(lease)
-    if halts.obeyed(lease):
+    watch = halts.Watch(lease)
+    if watch.obeyed():
         return
     if lease.attempts > CLAIMS:
         reason = f"{CLAIMS} workers in a row took this run and ended, or lost it, before anything could be committed."
         endings.stop(lease, to="parked", code="no_progress", reason=reason)
         return
     turn = Turn(lease)
-    while turn.next():
+    while turn.next() and not watch.obeyed():
         pass

@@ -40,6 +40,7 @@ def found(desk: Desk) -> list[str]:
         ("UPDATE runtime_run SET head_seq = 2", "The run's head is checkpoint 2"),
         ("UPDATE runtime_tool SET config = '{\"url\": \"http://evil\"}' WHERE name = 'free.pure'", "tool free.pure"),
         ("UPDATE runtime_tool SET definition = '{}' WHERE name = 'free.pure'", "tool free.pure, version 1, is not"),
+        ("UPDATE runtime_tool SET title = 'News' WHERE name = 'free.pure'", "tool free.pure, version 1, is not"),
         ("UPDATE runtime_agentversion SET definition = '{\"a\":1}'", "version 1 of agent"),
         ("UPDATE runtime_run SET requester_id = NULL", "asks for nobody, and by the ledger for per_"),
         ("UPDATE runtime_run SET agent_id = gen_random_uuid()", "and by the ledger of agt_"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from io import StringIO
 from typing import Any
 
@@ -76,6 +77,23 @@ def test_a_stop_in_the_middle_of_a_turn_holds_the_call_back(desk: Desk, monkeypa
     monkeypatch.undo()
     go_on(desk, desk.agent)
     assert desk.work(run).status == "completed" and effects() == [7]
+
+
+def test_a_stop_in_the_middle_of_a_turn_is_the_last_step(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """HF-6: it begins while the agent thinks about its second step, and there is neither a third nor a question."""
+    asked: list[str] = []
+    monkeypatch.setattr(halts, "EVERY", 0)
+    monkeypatch.setattr(loop, "_ask", partial(_stopped_while_asking, loop._ask, desk, asked))
+    run = desk.begin([], [], [], [call("asked.unsafe")])
+    assert asked == ["0", "1"] and (run.status, run.reason_code) == ("sleeping", "halted")
+    assert not Approval.objects.exists()
+
+
+def _stopped_while_asking(ask: Any, desk: Desk, asked: list[str], agent: Any, node: str, *more: Any) -> Any:
+    asked.append(node)
+    if node == "1":
+        stop(desk)
+    return ask(agent, node, *more)
 
 
 def test_nobody_decides_for_a_stopped_agent_and_nothing_expires(desk: Desk, later: Later) -> None:
