@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from approvals import glass, halts, rows
-from approvals.approvals import Approval
+from approvals.approvals import Approval, bar_columns
 from approvals.comments import Comment
 from approvals.decisions import Decision
 from approvals.edits import patch
@@ -118,6 +118,15 @@ def _revisions(workspace_id: UUID) -> Iterator[str]:
         signed = (ruling.digest, ruling.args_digest, ruling.revision, ruling.header.get("approval"), ruling.subject)
         if here != signed:
             yield f"revision {revision.number} of {approval.public_id} is not the one that was ruled on."
+        if revision.number == approval.revision and not _asks_by(approval, ruling.rule):
+            yield f"{approval.public_id} does not ask those whom its rule names."
+
+
+def _asks_by(approval: Approval, rule: dict[str, Any]) -> bool:
+    """Whether the columns by which people find an approval say what its signed rule does; to escalate adds teams."""
+    said = bar_columns(rule)
+    same = (approval.rule_id, approval.required) == (said["rule_id"], said["required"])
+    return same and set(said["teams"]) <= set(approval.teams)
 
 
 def _decisions(workspace_id: UUID, told: _Told) -> Iterator[str]:

@@ -16,14 +16,18 @@ from approvals.ledger import entries, followed
 from approvals.people import Person
 
 MARK: Final = 32
+ASKED_FOR: Final = ("passkey", "totp")
+"""The factors that are asked for at a sign-in, as the ledger names them."""
 _FACTORS: Final = {"factor.added", "factor.removed"}
-_ENDING: Final = {"person.deactivated", "signin.password_reset", "factor.removed"}
+_ENDING: Final = {"factor.removed", "person.deactivated", "signin.all_ended", "signin.password_reset"}
 _KINDS: Final = [
     *_FACTORS,
     "identity.unlinked",
     "person.deactivated",
+    "person.joined",
     "person.left",
     "person.reactivated",
+    "signin.all_ended",
     "signin.password_changed",
     "signin.password_reset",
 ]
@@ -31,35 +35,54 @@ _KINDS: Final = [
 
 @dataclass(frozen=True)
 class Told:
-    """Who is ``off``; how many ``factors`` of each kind everybody has at least, what they added and removed while the
-    workspace was told; the marks of what was ``ended``; and when all of a person's sessions last were (``out``)."""
+    """Who is ``off`` or has left (``gone``); how many ``factors`` of each kind everybody has at least, what they added
+    and removed while the workspace was told, and since when they have one (``since``); the marks of what was ``ended``;
+    and when all of a person's sessions last were (``out``)."""
 
     off: frozenset[str] = frozenset()
+    gone: frozenset[str] = frozenset()
     factors: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    since: Mapping[str, datetime] = field(default_factory=dict)
     ended: frozenset[str] = frozenset()
     out: Mapping[str, datetime] = field(default_factory=dict)
 
     def after(self, told: Iterable[dict[str, Any]]) -> Told:
-        off, factors, ended, out = set(self.off), Counter(self.factors), set(self.ended), dict(self.out)
+        now = _Folding(set(self.off), set(self.gone), Counter(self.factors), dict(self.since), set(self.ended))
+        out = dict(self.out)
         for entry in told:
-            person, kind = entry["person"], entry["kind"]
-            if kind == "person.deactivated":
-                off.add(person)
-            elif kind == "person.reactivated":
-                off.discard(person)
-            if kind in _FACTORS:
-                _count(factors, (person, entry["factor"]), kind)
-            elif kind in {"person.deactivated", "person.left"}:  # what they change from then on, nobody is told here
-                factors = Counter({key: count for key, count in factors.items() if key[0] != person})
-            if "ended" in entry:
-                ended.add(entry["ended"])
-            if kind in _ENDING and (kind != "factor.removed" or entry["by"] != person):
-                out[person] = datetime.fromisoformat(entry["at"])
-        return Told(frozenset(off), factors, frozenset(ended), out)
+            now.take(entry["kind"], entry["person"], entry)
+            if entry["kind"] in _ENDING and (entry["kind"] != "factor.removed" or entry["by"] != entry["person"]):
+                out[entry["person"]] = datetime.fromisoformat(entry["at"])
+        return Told(frozenset(now.off), frozenset(now.gone), now.factors, now.since, frozenset(now.ended), out)
 
 
-def _count(factors: Counter[tuple[str, str]], key: tuple[str, str], kind: str) -> None:
-    factors[key] = max(0, factors[key] + (1 if kind == "factor.added" else -1))
+@dataclass
+class _Folding:
+    off: set[str]
+    gone: set[str]
+    factors: Counter[tuple[str, str]]
+    since: dict[str, datetime]
+    ended: set[str]
+
+    def take(self, kind: str, person: str, entry: dict[str, Any]) -> None:
+        if kind in {"person.deactivated", "person.reactivated"}:
+            (self.off.add if kind == "person.deactivated" else self.off.discard)(person)
+        elif kind in {"person.left", "person.joined"}:
+            (self.gone.add if kind == "person.left" else self.gone.discard)(person)
+        elif kind in _FACTORS:
+            self._count(person, entry)
+        if kind in {"person.deactivated", "person.left"}:  # what they change from then on, nobody is told here
+            self.factors = Counter({key: count for key, count in self.factors.items() if key[0] != person})
+        if "ended" in entry:
+            self.ended.add(entry["ended"])
+        if not any(self.factors[person, strong] for strong in ASKED_FOR):
+            self.since.pop(person, None)
+
+    def _count(self, person: str, entry: dict[str, Any]) -> None:
+        key, added = (person, entry["factor"]), entry["kind"] == "factor.added"
+        self.factors[key] = max(0, self.factors[key] + (1 if added else -1))
+        if added and entry["factor"] in ASKED_FOR:
+            self.since.setdefault(person, datetime.fromisoformat(entry["at"]))
 
 
 _TOLD = followed.Followed(_KINDS, Told(), Told.after)

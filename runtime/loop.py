@@ -91,8 +91,7 @@ def _go(lease: Lease) -> None:
     if lease.cancel_by:
         raise leases.CancelWanted
     lease.agent = origins.agent_of(lease)
-    watch = halts.Watch(lease)
-    if watch.obeyed():
+    if (watch := halts.Watch(lease)).obeyed():
         return
     if lease.attempts > CLAIMS:
         reason = f"{CLAIMS} workers in a row took this run and ended, or lost it, before anything could be committed."

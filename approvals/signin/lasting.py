@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
@@ -16,6 +16,7 @@ from approvals import assurance, ways
 from approvals.ledger.about import Broken
 from approvals.people import Person
 from approvals.signin.proofs import way_of_password
+from approvals.ways import Told
 
 log = logging.getLogger(__name__)
 
@@ -33,26 +34,36 @@ def lasting(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable
 
 
 def _counted(request: Any, person: Any) -> Any:
-    return AnonymousUser() if person.is_authenticated and _ended(request, person) else person
+    if not person.is_authenticated:
+        return person
+    try:
+        if not _ended(request, person):
+            return person
+        request.session.flush()  # or what was proved in it before would be beside the next sign-in
+    except Broken as fault:
+        log.error("a session of %s counts for nothing: %s", person.pk, fault)
+    return AnonymousUser()
 
 
 def _ended(request: Any, person: Person) -> bool:
-    key, began, password = person.public_id, _began(request), way_of_password(person)
-    try:
-        for told in ways.told(person):
-            if key in told.off or password in told.ended or began <= told.out.get(key, _NEVER):
-                return True
-    except Broken as fault:
-        log.error("a session of %s counts for nothing: %s", person.pk, fault)
-        return True
-    return False
+    """Raises Broken."""
+    key, password = person.public_id, way_of_password(person)
+    return any(
+        key in told.off | told.gone or password in told.ended or _too_old_or_too_weak(request, key, told)
+        for told in ways.told(person)
+    )
+
+
+def _too_old_or_too_weak(request: Any, key: str, told: Told) -> bool:
+    """Whether a session began before its person's were ended, or without the second factor that they had by then."""
+    proofs = request.session.get(assurance.RECORDS)
+    if not proofs:
+        return False
+    began = datetime.fromtimestamp(proofs[0]["at"], UTC)
+    asked = key in told.since and began > told.since[key] + _SKEW
+    return began <= told.out.get(key, _NEVER) or (asked and all(one.get("method") != "mfa" for one in proofs))
 
 
 _NEVER = datetime.min.replace(tzinfo=UTC)
-
-
-def _began(request: Any) -> datetime:
-    """When the person of a session first proved who they are in it; now, where that is not known."""
-    proofs = request.session.get(assurance.RECORDS) or [{}]
-    at = proofs[0].get("at")
-    return datetime.fromtimestamp(at, UTC) if isinstance(at, int | float) else datetime.now(UTC)
+_SKEW = timedelta(seconds=assurance.SKEW_SECONDS)
+"""How far the clock of this host, by which a proof is dated, may be ahead of the ledger's."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Final
 from uuid import UUID
 
 from allauth.mfa.models import Authenticator
@@ -14,11 +13,8 @@ from approvals.identities import Identity
 from approvals.identities import way_of as way_of_identity
 from approvals.passwords import password_bytes
 from approvals.people import Person
-from approvals.signin.factors import NAMES, STRONG, holds, way_of
+from approvals.signin.factors import NAMES, holds, way_of
 from approvals.ways import Told
-
-_ASKED_FOR: Final = frozenset(NAMES[kind] for kind in STRONG)
-
 
 # Questions
 
@@ -33,10 +29,12 @@ def against(person: Person) -> str:
 def _against(told: Told, person: Person) -> str:
     if person.public_id in told.off:
         return f"No entry switched {person.email} on again."
+    if person.public_id in told.gone:
+        return f"No entry let {person.email} in again."
     if way_of_password(person) in told.ended:
         return f"The password of {person.email} is one that was replaced."
     held = Counter(NAMES[one.type] for one in _factors_of(person))
-    gone = [kind for kind in sorted(_ASKED_FOR) if told.factors.get((person.public_id, kind), 0) > held[kind]]
+    gone = [kind for kind in ways.ASKED_FOR if told.factors.get((person.public_id, kind), 0) > held[kind]]
     return f"No entry removed the {gone[0]} of {person.email} that is gone." if gone else ""
 
 
@@ -59,7 +57,7 @@ def unproven(workspace_id: UUID) -> Iterator[str]:
         if not person.password_holds():
             yield f"The password of {person.email} was not set by Placet."
         yield from _ways_of(person, told)
-        if person.public_id not in told.off and (gone := _against(told, person)):
+        if person.public_id not in told.off | told.gone and (gone := _against(told, person)):
             yield gone
 
 

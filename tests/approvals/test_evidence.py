@@ -44,6 +44,8 @@ def found(cast: Cast) -> list[str]:
         ("UPDATE approvals_decision SET verdict = 'reject'", "decision dec_"),
         ("UPDATE approvals_decision SET decided_at = decided_at - interval '1 day'", "decision dec_"),
         ("DELETE FROM approvals_decision", "decision 1 of per_"),
+        ("UPDATE approvals_approval SET teams = '{}'", "does not ask those whom its rule names"),
+        ("UPDATE approvals_approval SET required = 0", "does not ask those whom its rule names"),
         (
             "UPDATE approvals_approval SET status = 'approved' WHERE status = 'pending'",
             "and by the ledger it is pending",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from guardian.shortcuts import assign_perm
 from approvals import departures, identities, invitations, people, providers, resets, rows, signin
 from approvals.identities import Identity
 from approvals.invitations import Invitation
-from approvals.people import Person
+from approvals.people import Membership, Person
 from approvals.providers import Claims
 from approvals.votes import Refused
 from tests.approvals.test_invitations import NEW, invite, join
@@ -197,6 +198,33 @@ def test_while_the_ledger_proves_nothing_nobody_is_signed_in(cast: Cast) -> None
     client, _ = sign_in(cast.dana)
     assert not is_in(client) and not is_in(session)
     assert "cannot be proved" in client.get("/accounts/login/").content.decode()
+
+
+def test_a_session_without_the_factor_that_was_to_be_asked_for_comes_into_no_workspace(
+    cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """WA-7: Mallory has Dana's password, and takes membership and factor away until she is in."""
+    monkeypatch.setattr("approvals.signin.lasting._SKEW", timedelta(0))
+    app = totp.TOTP.activate(cast.dana, SECRET).instance
+    kept = serializers.serialize("json", [app, Membership.objects.get(person=cast.dana)])
+    Authenticator.objects.filter(pk=app.pk)._raw_delete(connection.alias)
+    Membership.objects.filter(person=cast.dana).delete()
+    client, _ = sign_in(cast.dana)
+    assert is_in(client)
+    put_back(kept)
+    assert not is_in(client) and client.get("/w/northwind/").status_code == 302
+
+
+def test_a_membership_that_ended_and_is_put_back_opens_nothing(cast: Cast) -> None:
+    """AZ-17: nor does it while somebody is signed in."""
+    client, _ = sign_in(cast.dana)
+    kept = serializers.serialize("json", [Membership.objects.get(person=cast.dana)])
+    people.leave(cast.dana, cast.northwind, by="system")
+    put_back(kept)
+    assert client.get("/w/northwind/").status_code == 302 and not is_in(sign_in(cast.dana)[0])
+    Membership.objects.filter(person=cast.dana).delete()
+    people.join(cast.dana, cast.northwind, by="system")
+    assert is_in(sign_in(cast.dana)[0])
 
 
 @pytest.mark.parametrize("ended", ["withdrawn", "accepted"])
