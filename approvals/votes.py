@@ -248,9 +248,11 @@ def ballot(approval: Approval, revision: Revision) -> Ballot:
         turns[decision.person_id] += 1
         if decision.verdict == "stop":
             stops.append(decision)
+        elif not decision.holds() or decision.digest != revision.digest:
+            continue
         elif decision.verdict == "override":
             overrides.append(decision)
-        elif decision.holds() and decision.digest == revision.digest:
+        else:
             last[decision.person_id] = decision
     barred = empty.barred
     votes = [vote for vote in last.values() if vote.verdict in COUNTED and vote.person_id not in barred]

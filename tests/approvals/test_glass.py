@@ -299,6 +299,19 @@ def test_a_rule_of_today_without_the_glass_asks_again(duty: Duty) -> None:
     assert cleared(approval) == "votes_fall_short"
 
 
+def test_an_override_written_past_placet_makes_no_old_yes_young(duty: Duty, later: Later) -> None:
+    """AZ-13, AU-2: a yes is good for ten minutes, and an hour later there is a row that nobody signed."""
+    duty.load(approvals=[{"team": "finance"}], valid_for="10m")
+    approval = ask(duty.cast, refund())
+    assert isinstance(say(approval, duty.cast.dana, "approve"), Decided)
+    later(3600)
+    forged = Decision.objects.get(approval=approval)
+    forged.pk, forged.verdict, forged.turn, forged.mac = rows.uuid7(), "override", 2, b"\0" * 34
+    forged.decided_at = rows.now()
+    forged.save(force_insert=True)
+    assert cleared(approval) == "expired"
+
+
 def test_a_decision_written_past_placet_breaks_no_glass(duty: Duty) -> None:
     """AU-2, AZ-16."""
     approval = ask(duty.cast, refund())

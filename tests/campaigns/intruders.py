@@ -127,6 +127,39 @@ def switched_on_again(field: Field) -> None:
     _come_in(field, _with_password(field, STOLEN))
 
 
+@kind("a session that ended with its person is brought back", held=True)
+def session_brought_back(field: Field) -> None:
+    _gives_away_her_password(field)
+    browser = _with_password(field, STOLEN)
+    departures.deactivate(field.dana, by="system")
+    field.sql("UPDATE approvals_person SET is_active = true, sign_outs = 0 WHERE id = %(dana)s", **_who(field))
+    _come_in(field, browser)
+
+
+@kind("an old password is put back", held=True)
+def old_password(field: Field) -> None:
+    _gives_away_her_password(field)
+    old = {"it": field.dana.password, "mac": bytes(field.dana.password_mac)}
+    resets.use(resets.make(field.dana), CHOSEN)
+    field.sql(
+        "UPDATE approvals_person SET password = %(it)s, password_mac = %(mac)s WHERE id = %(dana)s",
+        **old,
+        **_who(field),
+    )
+    _come_in(field, _with_password(field, STOLEN))
+
+
+@kind("a factor is taken away while the ledger is spoilt for a moment", held=True)
+def factor_taken_in_the_dark(field: Field) -> None:
+    _gives_away_her_password(field)
+    totp.TOTP.activate(field.dana, SECRET)
+    spoil = "UPDATE approvals_chain SET mac = set_byte(mac, 8, get_byte(mac, 8) # 1) WHERE workspace_id = %(workspace)s"
+    field.sql("CREATE TABLE old_factor AS TABLE mfa_authenticator", "DELETE FROM mfa_authenticator", spoil)
+    browser = _with_password(field, STOLEN)
+    field.sql(spoil, "INSERT INTO mfa_authenticator OVERRIDING SYSTEM VALUE TABLE old_factor", "DROP TABLE old_factor")
+    _come_in(field, browser)
+
+
 @kind("the yes of somebody who was switched off is made to count again")
 def old_yes_revived(field: Field) -> None:
     departures.deactivate(field.dana, by="system")
