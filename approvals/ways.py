@@ -98,7 +98,7 @@ def mark(kind: str, what: bytes) -> str:
 
 def told(person: Person) -> Iterator[Told]:
     """What each workspace of an active person is told of how people sign in. Raises ledger.about.Broken."""
-    for key in workspaces.keys_of(person):
+    for key in workspaces.all_keys_of(person):
         with rows.reading(key):
             found = _TOLD.of(key)
         yield found

@@ -28,8 +28,8 @@ def keys_of(person: Any) -> list[UUID]:
     return list(_OF_PERSON(person.pk)) if getattr(person, "is_active", False) else []
 
 
-def keys_of(person: Any) -> list[UUID]:
-    """The keys of the workspaces a person belongs to, switched off or not; inside a transaction too."""
+def all_keys_of(person: Any) -> list[UUID]:
+    """The same of a person who may be switched off; inside a transaction too."""
     return list(_OF_PERSON(person.pk))
 
 

@@ -19,7 +19,6 @@ from runtime import (
     checkpoints,
     dispatch,
     endings,
-    halts,
     hints,
     leases,
     memory,
@@ -45,9 +44,6 @@ from runtime.leases import Lease
 STEPS: Final = 20
 SECONDS: Final = 5.0
 """How much one claim does before the run goes to the back of the queue: so many steps, or so many seconds."""
-HALTS: Final = 0.2
-"""Seconds after which it is asked again, between two steps, whether somebody stopped the agent: most steps are done
-sooner than the question is."""
 
 NO_INTERRUPTS: Final = interrupts.read({})
 
@@ -57,7 +53,7 @@ class Turn:
 
     def __init__(self, lease: Lease) -> None:
         self.lease = lease
-        self.began = self._asked_at = time.monotonic()
+        self.began = time.monotonic()
         self.steps = 0
         self._agent: agents.Agent | None = None
         self._state: dict[str, Any] = {}
@@ -98,8 +94,6 @@ class Turn:
         stop = self._wanted_stop()
         if stop:
             return self._stop_at(stop)
-        if self._halted():
-            return False
         self.steps += 1
         try:
             return self._step(waiting)
@@ -132,13 +126,6 @@ class Turn:
             self._verified = True
 
     # What ends a turn
-
-    def _halted(self) -> bool:
-        now = time.monotonic()
-        if now - self._asked_at < HALTS:
-            return False
-        self._asked_at = now
-        return halts.obeyed(self.lease)
 
     def _give_back(self) -> bool:
         lease = self.lease

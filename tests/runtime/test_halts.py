@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 from approvals import gate, rows
 from approvals.approvals import Approval
 from approvals.decisions import Refused
-from runtime import asking, definitions, halts, invariants, leases, runs, sweeps, timeline, turns
+from runtime import asking, definitions, halts, invariants, leases, runs, sweeps, timeline
 from runtime.runs import Run
 from tests.runtime.conftest import Desk, call
 from tests.runtime.test_waits import Later, approved, effects, later, load
@@ -50,24 +50,6 @@ def test_what_was_approved_before_the_stop_is_sent_after_it(desk: Desk, later: L
     assert desk.work(run).status == "completed" and effects() == [7] and timeline.doubts(run) == []
 
 
-def test_no_step_is_taken_after_a_stop_in_the_middle_of_a_turn(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    """HF-6: pressed while the agent thinks about its second step; that one is committed, and no other is taken."""
-    asked, ask = [], asking.ask
-
-    def thinking(agent: Any, node: str, *more: Any) -> Any:
-        asked.append(node)
-        if node == "1":
-            stop(desk, desk.agent)
-        return ask(agent, node, *more)
-
-    monkeypatch.setattr(turns, "HALTS", 0)
-    monkeypatch.setattr(asking, "ask", thinking)
-    run = desk.begin([], [], [], [call("free.unsafe", 7)])
-    assert asked == ["0", "1"] and run.status == "sleeping"
-    go_on(desk, desk.agent)
-    assert desk.work(run).status == "completed" and effects() == [7]
-
-
 def test_a_stop_in_the_middle_of_a_turn_holds_the_call_back(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """HF-6: the last look before anything is sent is the one that counts."""
     run, _ = approved(desk)
@@ -83,7 +65,7 @@ def test_a_stop_in_the_middle_of_a_turn_is_the_last_step(desk: Desk, monkeypatch
     """HF-6: it begins while the agent thinks about its second step, and there is neither a third nor a question."""
     asked: list[str] = []
     monkeypatch.setattr(halts, "EVERY", 0)
-    monkeypatch.setattr(loop, "_ask", partial(_stopped_while_asking, loop._ask, desk, asked))
+    monkeypatch.setattr(asking, "ask", partial(_stopped_while_asking, asking.ask, desk, asked))
     run = desk.begin([], [], [], [call("asked.unsafe")])
     assert asked == ["0", "1"] and (run.status, run.reason_code) == ("sleeping", "halted")
     assert not Approval.objects.exists()

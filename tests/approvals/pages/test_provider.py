@@ -11,7 +11,7 @@ import pytest
 from allauth.mfa.totp.internal import auth as totp
 from django.test import Client
 
-from approvals import identities, people
+from approvals import assurance, identities, people
 from approvals.identities import Identity
 from approvals.ledger import entries
 from approvals.people import Person
