@@ -309,7 +309,7 @@ def test_an_override_written_past_placet_makes_no_old_yes_young(duty: Duty, late
     forged.pk, forged.verdict, forged.turn, forged.mac = rows.uuid7(), "override", 2, b"\0" * 34
     forged.decided_at = rows.now()
     forged.save(force_insert=True)
-    assert cleared(approval) == "expired"
+    assert cleared(approval) == "tampered"
 
 
 def test_a_decision_written_past_placet_breaks_no_glass(duty: Duty) -> None:
