@@ -18,6 +18,7 @@ from approvals.pages.tags import moment
 from approvals.people import Person
 
 if TYPE_CHECKING:
+    from approvals.pages.ruled import Ruled
     from approvals.pages.told import Told
 
 
@@ -30,6 +31,14 @@ def next_level(asked: Told) -> SafeString | str:
     teams = _teams(asked, number)
     begins = moment(escalation.begins(approval, rule, number), "at")
     return format_html("If nobody has decided by {}, {} may decide as well.", begins, teams)
+
+
+def joining(asked: Ruled) -> list[str]:
+    """The teams that may decide beside those of the rule, by name: by now, or by when it was decided."""
+    rule, until = asked.rule, asked.now if asked.pending else asked.approval.decided_at or asked.now
+    slugs = escalation.added(rule, escalation.reached(asked.approval, rule, until))
+    known = people.team_names(asked.approval.workspace_id, slugs) if slugs else {}
+    return [known.get(slug, slug) for slug in slugs]
 
 
 def meanwhile(asked: Told) -> list[Item]:

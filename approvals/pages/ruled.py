@@ -8,6 +8,7 @@ from typing import Any
 
 from approvals import bars, people, revisions
 from approvals.channels import card as words
+from approvals.pages import levels
 from approvals.pages.asked import Asked
 from approvals.votes import seat_named
 
@@ -25,18 +26,24 @@ class Ruled(Asked):
         known = people.team_names(self.workspace.pk, seats)
         return {seat: seat_named(seat, self.approval.agent, known) for seat in seats}
 
-    def needs_of(self, rule: Mapping[str, Any]) -> str:
+    @cached_property
+    def joining(self) -> list[str]:
+        return levels.joining(self)
+
+    def who_of(self, seat: str, joining: list[str]) -> str:
+        """Who may take a seat: ``Finance``, and ``Finance or Managers`` once they may as well."""
+        name = self.team_names.get(seat, seat)
+        return joined([name, *(team for team in joining if team != name)], last="or")
+
+    def needs_of(self, rule: Mapping[str, Any], joining: list[str] | None = None) -> str:
         """Whom a rule asks: ``two of Finance``."""
-        return joined(
-            [
-                f"{words.number(need['count'])} of {self.team_names.get(need['team'], need['team'])}"
-                for need in rule["approvals"]
-            ]
-        )
+        needs = [(need["count"], self.who_of(need["team"], joining or [])) for need in rule["approvals"]]
+        return joined([f"{words.number(count)} of {team}" for count, team in needs])
 
     @property
     def needs(self) -> str:
-        return self.needs_of(self.rule)
+        """The same with those who may decide by now because nobody had."""
+        return self.needs_of(self.rule, self.joining)
 
     @property
     def unruled(self) -> bool:

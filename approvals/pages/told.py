@@ -30,7 +30,7 @@ class Chip:
     icon: str = ""
 
 
-_ANSWERED = {"": "Answered", requested.REQUESTED: "Changes requested"}
+_ANSWERED = {"": "Answered by", requested.REQUESTED: "By"}
 _RESPONDED = {requested.REQUESTED: "requested changes"}
 ICONS = {"executed": "check", "failed": "cross", "unknown": "unknown"}
 CHIPS = {
@@ -94,7 +94,7 @@ class Told(Ruled):
 
     @property
     def waiting_words(self) -> str:
-        needs = [(self.team_names.get(need["team"], need["team"]), need["count"]) for need in self.rule["approvals"]]
+        needs = [(self.who_of(need["team"], self.joining), need["count"]) for need in self.rule["approvals"]]
         return words.waiting_for(needs, self.filled)
 
     @property
@@ -104,7 +104,7 @@ class Told(Ruled):
         said = sorted((self.name(vote["person"]) for vote in self.votes), key="You".__eq__)
         names = joined(["you" if name == "You" else name for name in said])
         if self.state == "answered":
-            return format_html("{} by {} · {}", _ANSWERED.get(approval.choice, "Settled"), names, when)
+            return format_html("{} {} · {}", _ANSWERED.get(approval.choice, "Settled by"), names, when)
         if self.state == "renewed":
             return format_html("Approved by {} · {}, and asked again before it was sent", names, when)
         if self.state == "stopped":
@@ -279,7 +279,7 @@ class Told(Ruled):
         """In what a change differs from what is in force, line by line."""
         if self.approval.kind != "change":
             return []
-        return changes.differences(self.approval, self.args_at(self.approval.revision))
+        return changes.differences(self.approval, self.before, self.last_args)
 
     @property
     def known(self) -> list[known.Fact]:

@@ -37,6 +37,7 @@ def test_the_page_says_who_may_decide_next_and_by_now(cast: Cast, reads: Reads, 
     an_hour_later()
     gate.do_due()
     page = manager.get(at(approval)).content.decode()
+    assert "Needs <b>one of Finance or Managers</b>" in page and "Waiting for one of Finance or Managers" in page
     assert "Nobody had decided, so Managers may decide as well" in page and "Board may decide as well" in page
     assert "Reminded Dana Okafor, Omar Haddad, Priya Nair" in page and 'value="approve"' in page
     assert "for-you" in _tab_of(manager, approval.public_id)
