@@ -95,18 +95,24 @@ def waiting(workspace_id: UUID) -> list[Approval]:
     return list(found.select_related("requester").order_by("created_at"))
 
 
-def differences(approval: Approval, document: Any) -> list[str]:
-    """In what the document differs from what it takes the place of. Raises Tampered, Forged."""
+def before(approval: Approval) -> dict[str, Any]:
+    """What a change takes the place of. Raises Tampered, Forged."""
     if approval.tool == "change.policy":
         policy = policy_versions.numbered(approval.workspace_id, approval.revisions.get(number=1).ruling.policy_version)
-        before = policy.contents if policy else {"rules": []}
-        return [str(each) for each in policy_diff.differences(before, document)]
-    before = context_of(approval).get("before") or {}
+        return dict(policy.contents) if policy else {"rules": []}
+    was: dict[str, Any] = context_of(approval).get("before") or {}
+    return was
+
+
+def differences(approval: Approval, was: dict[str, Any], document: Any) -> list[str]:
+    """In what the document differs from what it takes the place of, in full: people decide by it."""
+    if approval.tool == "change.policy":
+        return [each.full for each in policy_diff.differences(was, document)]
     if approval.tool == "change.team":
-        old, new = ({one["person_id"]: one for one in each.get("people", [])} for each in (before, document))
+        old, new = ({one["person_id"]: one for one in each.get("people", [])} for each in (was, document))
         gone = [f"- {old[key]['name']} <{old[key]['email']}>" for key in old if key not in new]
         return gone + [f"+ {new[key]['name']} <{new[key]['email']}>" for key in new if key not in old]
-    return [str(each) for each in policy_diff.inside(before, document)]
+    return [each.full for each in policy_diff.inside(was, document)]
 
 
 # Asking

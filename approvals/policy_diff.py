@@ -28,18 +28,26 @@ class Difference:
     after: Any = ABSENT
 
     def __str__(self) -> str:
+        return self._told(_SHOWN)
+
+    @property
+    def full(self) -> str:
+        """The same with nothing cut off."""
+        return self._told(None)
+
+    def _told(self, most: int | None) -> str:
         place = f"{self.where} {self.word}".strip()
         if self.what == "moved":
             return f"~ {place}: from place {self.before} to place {self.after}"
         if self.what == "changed":
-            return f"* {place}: {_shown(self.before)} -> {_shown(self.after)}"
+            return f"* {place}: {_shown(self.before, most)} -> {_shown(self.after, most)}"
         sign, value = ("+", self.after) if self.what == "added" else ("-", self.before)
-        return f"{sign} {place}: {_shown(value)}"
+        return f"{sign} {place}: {_shown(value, most)}"
 
 
-def _shown(value: Any) -> str:
+def _shown(value: Any, most: int | None) -> str:
     text = "nothing" if value is ABSENT else marks.escaped(canonical.encode(value).decode())
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}… (+{len(text) - _SHOWN} characters)"
+    return text if most is None or len(text) <= most else f"{text[:most]}… (+{len(text) - most} characters)"
 
 
 def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Difference]:

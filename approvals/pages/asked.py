@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from datetime import timedelta
 from functools import cached_property
+from typing import Any
 
-from approvals import comments, glass, halts, pins, requested, turns
+from approvals import changes, comments, glass, halts, pins, requested, turns
 from approvals.approvals import Approval
 from approvals.clearance import NotCleared, clearance, would_have_gone
 from approvals.comments import Comment
@@ -44,9 +45,15 @@ class Asked(Matter):
 
     @cached_property
     def arguments(self) -> list[Argument]:
-        """What will run, with what changed since the revision it is compared with."""
-        before = self.args_at(self.since) if self.edited else self.revised.last_args if self.revised else None
-        return table(self.args_at(self.approval.revision), tool_of(self.approval), before=before)
+        """What will run, with what changed since what it is compared with."""
+        return table(self.last_args, tool_of(self.approval), before=self.before)
+
+    @cached_property
+    def before(self) -> Any:
+        """An earlier revision, the proposal that it revises, or what a change takes the place of."""
+        if self.approval.kind == Approval.Kind.CHANGE:
+            return changes.before(self.approval)
+        return self.args_at(self.since) if self.edited else self.revised.last_args if self.revised else None
 
     @property
     def masked(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from datetime import timedelta
 from io import StringIO
@@ -286,6 +287,18 @@ def test_the_page_says_what_changes_and_who_wants_it(guarded: Cast, reads: Any) 
     say(approval, guarded.dana, "approve")
     settled = reads(guarded.dana).get(at(approval)).content.decode()
     assert "What changes" in settled and "/runs/workspace" not in settled and version(guarded) == 3
+
+
+def test_the_page_folds_what_stays_and_shows_what_differs_in_full(guarded: Cast, reads: Any) -> None:
+    """RN-15: a long document hides no difference, and a long difference is not cut off."""
+    why = "word " * 50 + "end."
+    approval = wants(guarded, GUARDED.replace("maximum: 5000", "maximum: 9000") + f"    reason: {why}\n")
+    html = reads(guarded.dana).get(at(approval)).content.decode()
+    told = html[html.index("What changes") : html.index("What would be in force")]
+    assert why in told and "characters)" not in told
+    folded = re.findall(r"<details class=.raw folded.*?</details>", html, re.DOTALL)
+    assert folded and not any("9,000" in part or "9000" in part or why in part for part in folded)
+    assert "As it is in force" in html and html.count("arg changed") >= 2
 
 
 def test_what_has_no_agent_is_no_choice_of_the_filters(guarded: Cast, reads: Any) -> None:
