@@ -20,7 +20,7 @@ from approvals.edits.texts import masked_text
 from approvals.edits.view import root
 from approvals.ledger import canonical
 from approvals.ledger.sealing import Erased, Tampered
-from approvals.pages import care, drafts, folds, levels, response, wishes
+from approvals.pages import care, drafts, folds, levels, response, seen, wishes
 from approvals.pages.account import confirm_address
 from approvals.pages.cards import tool_of
 from approvals.pages.door import Visit, approval_of, member
@@ -215,7 +215,7 @@ def page(
     said = request.POST if sent is None else sent
     try:
         context["care"] = care.of(asked, said)
-        context["folds"] = folds.folds(asked)
+        context |= {"folds": folds.folds(asked), "seen": seen.exactly(asked)}
         context["wishes"] = wishes.read(said, asked.last_args) if asked.is_call else []
         context["wished"] = any(wish.text for wish in context["wishes"])
         return render(request, "review/page.html", context, status=status)

@@ -11,6 +11,7 @@ from django.core.management import CommandError, call_command
 
 from approvals import policies
 from approvals.approvals import Approval
+from approvals.granting import Wish, ask
 from approvals.grants import Grant
 from tests import cast as casting
 from tests.approvals.pages.conftest import Reads, at
@@ -66,6 +67,18 @@ def test_the_others_that_it_needs_find_it_in_the_inbox(cast: Cast, reads: Reads)
     assert "payments.create_refund" in page and "100000" in page and "the one that was seen" in page
     assert "A hundred came." in page and "in its own words" not in page
     assert asked.public_id in reads(cast.priya).get("/w/northwind/").content.decode()
+
+
+def test_the_page_of_a_grant_shows_the_arguments_that_its_digest_stands_for(cast: Cast, reads: Reads) -> None:
+    """AP-A3, AZ-15: nobody says yes to a digest alone, and what cannot be proved is not shown as if it were."""
+    seen = casting.ask(cast, refund(30_000))
+    asked = ask(cast.northwind.pk, seen, Wish(), by=cast.dana)
+    assert isinstance(asked, Approval)
+    page = reads(cast.priya).get(at(asked)).content.decode()
+    assert "stands for these arguments" in page and "€300.00" in page and "ch_3PqT2eLk9fZ" in page
+    Approval.objects.filter(pk=seen.pk).update(tool_title="Another")
+    page = reads(cast.priya).get(at(asked)).content.decode()
+    assert "Nothing of the call that was seen can be proved" in page and "€300.00" not in page
 
 
 def test_the_page_of_a_call_says_that_a_grant_may_be_given(cast: Cast, reads: Reads) -> None:
