@@ -207,9 +207,9 @@ def start(
     """
     if agent.workspace_id != workspace_id or not agent.is_active:
         raise TakesNoRuns(f"The agent {agent.name} takes no runs here.")
-    check_in_force(agent)
     try:
         with rows.within(workspace_id):
+            check_in_force(agent)
             run = _accept(
                 workspace_id, agent, dict(input), title, by, requester_id, thread, key, budget or {}, rehearsal
             )

@@ -10,7 +10,7 @@ from tests.campaigns.field import POLICY, Field
 from tests.campaigns.forgeries import kind
 from tests.cast import formed
 
-TWO: Final = POLICY.replace("team: finance", "team: finance, count: 2")
+TWO: Final = POLICY.replace("team: finance}]", "team: finance, count: 2}], editor_may_approve: true")
 
 
 def _for_two(field: Field) -> None:
@@ -51,6 +51,7 @@ def revision_set_back(field: Field) -> None:
     _for_two(field)
     field.approve(field.mallory)
     field.edit("less")
+    assert not field.refused, field.refused
     field.sql("UPDATE approvals_approval SET revision = 1 WHERE workspace_id = %(workspace)s")
     field.approve()
 

@@ -56,7 +56,8 @@ def test_a_worker_not_seen_for_a_while_counts_as_gone(at_work, broker):
 def test_a_broker_that_is_down_is_one_part_of_the_answer(at_work, settings):
     settings.REDIS_URL = "redis://127.0.0.1:1/0"
     status, parts = answer()
-    assert (status, parts["broker"], parts["database"]) == (503, "does not answer", "ok")
+    assert (status, parts["database"]) == (503, "ok")
+    assert parts["broker"] in {"does not answer", "too slow"}  # on a busy machine it may even take long to be refused
 
 
 def test_a_database_that_is_down_is_an_answer_and_no_error(committed_db, broker):

@@ -39,7 +39,7 @@ SCHEMA: dict[str, Any] = REFUND_SCHEMA | {
         "bag": {"type": "object"},
     }
 }
-TOOL = gate.ToolFacts("payments.create_refund", "Create a refund", "d" * 64, SCHEMA, "", "keyed", "high")
+TOOL = gate.ToolFacts("payments.create_refund", "Create a refund", "d" * 64, SCHEMA, "", "keyed", "medium")
 ARGS: dict[str, Any] = {
     "charge": "ch_1",
     "amount": 142_000,
