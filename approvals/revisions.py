@@ -117,8 +117,7 @@ def add_revision(
     target: Mapping[str, Any] | None = None,
 ) -> Revision:
     """Write the bytes of a revision with the ruling that covers them; the caller moves ``approval.revision``.
-
-    ``target`` is the pin of what the bytes point to (`approvals.pins`)."""
+    ``target`` is the pin of what the bytes point to."""
     header = make_header(
         approval.workspace_id,
         **_of_approval(approval, editor, target),

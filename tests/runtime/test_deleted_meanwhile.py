@@ -38,6 +38,7 @@ def left(monkeypatch: pytest.MonkeyPatch, run: Run, module: Any, name: str) -> N
 def test_it_is_left_where_its_budget_is_attended_to(desk: Desk, monkeypatch: pytest.MonkeyPatch, unit: str) -> None:
     """DU-L9: before its next step, and before a call."""
     left(monkeypatch, desk.start([costly(100)], budget={unit: 0}), spending, "attend")
+    assert not Call.objects.exists() and not Budget.objects.exists()
 
 
 def test_it_is_left_where_a_call_is_to_be_sent_again(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

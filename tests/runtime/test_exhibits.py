@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.approvals.pages.test_access import problems
 from tests.runtime import exhibits
 from tests.runtime.conftest import Desk
-from tests.runtime.test_gallery import CODES, LOOKS
+from tests.runtime.test_gallery import flaws
 
 pytestmark = pytest.mark.committed
 
@@ -23,12 +22,5 @@ def test_every_state_of_a_decision_holds_on_a_desk_and_on_a_phone(desk: Desk, mo
         page = pages.get(person.pk) or pages.setdefault(person.pk, page_as(person, reduced_motion="reduce"))
         answer = page.goto(path)
         assert answer.status == 200, name
-        found |= {f"{name} words": words} if (words := CODES.findall(page.locator("main").inner_text())) else {}
-        page.evaluate("for (const one of document.querySelectorAll('details:not(.menu)')) one.open = true")
-        for scheme, width in LOOKS:
-            page.set_viewport_size({"width": width, "height": 800})
-            page.emulate_media(color_scheme=scheme)
-            wide = page.evaluate("document.documentElement.scrollWidth") > width
-            found |= {f"{name} {scheme}": lines} if (lines := problems(page)) else {}
-            found |= {f"{name} sideways": True} if wide else {}
+        found |= flaws(page, name)
     assert found == {}, "\n".join(f"{name}: {what}" for name, what in found.items())

@@ -45,20 +45,27 @@ def pages(desk: Desk, monkeypatch: pytest.MonkeyPatch, page_as: Any) -> Iterator
     assert [each for each in complaints if "status of 410" not in each] == []
 
 
+def flaws(page: Any, name: str) -> dict[str, Any]:
+    """What is wrong with the page that is open, all unfolded, in each look."""
+    words = CODES.findall(page.locator("main").inner_text())
+    found: dict[str, Any] = {f"{name} words": words} if words else {}
+    page.evaluate("for (const one of document.querySelectorAll('details:not(.menu)')) one.open = true")
+    for scheme, width in LOOKS:
+        page.set_viewport_size({"width": width, "height": 800})
+        page.emulate_media(color_scheme=scheme)
+        wide = page.evaluate("document.documentElement.scrollWidth") > width
+        found |= {f"{name} {scheme}": lines} if (lines := problems(page)) else {}
+        found |= {f"{name} sideways": True} if wide else {}
+    return found
+
+
 def test_every_state_holds_in_light_and_dark_on_a_desk_and_on_a_phone(pages: Any) -> None:
     """WCAG 2.2 AA as far as a program can tell, all unfolded; nothing scrolls sideways; no code stands for a word."""
     page, paths = pages
     found: dict[str, Any] = {}
     for name in SHOWN:
         page.goto(paths[name])
-        found |= {f"{name} words": words} if (words := CODES.findall(page.locator("main").inner_text())) else {}
-        page.evaluate("for (const one of document.querySelectorAll('details:not(.menu)')) one.open = true")
-        for scheme, width in LOOKS:
-            page.set_viewport_size({"width": width, "height": 800})
-            page.emulate_media(color_scheme=scheme)
-            wide = page.evaluate("document.documentElement.scrollWidth") > width
-            found |= {f"{name} {scheme}": lines} if (lines := problems(page)) else {}
-            found |= {f"{name} sideways": True} if wide else {}
+        found |= flaws(page, name)
     assert found == {}, "\n".join(f"{name}: {what}" for name, what in found.items())
 
 
