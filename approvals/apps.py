@@ -20,6 +20,7 @@ class ApprovalsConfig(AppConfig):
             evidence,
             grants,
             invitations,
+            places,
             roles,
             signin,
             vouched,
@@ -33,6 +34,8 @@ class ApprovalsConfig(AppConfig):
         post_migrate.connect(_grant, sender=self, dispatch_uid="approvals.grant")
         self.roles, self.workspaces, self.absences, self.departures = roles, workspaces, absences, departures
         self.changes = changes
+        places.add(places.Place("inbox", "Inbox", "inbox"))
+        places.add(places.Place("history", "History", "history"))
 
 
 def _grant(sender: ApprovalsConfig, using: str, **_: Any) -> None:

@@ -20,6 +20,8 @@ from approvals.people import LEAVING, may, names
 from approvals.people import named as person_named
 from approvals.pins import Pin, pin, value_at
 from approvals.pins import of as pin_of
+from approvals.places import Place
+from approvals.places import add as add_place
 from approvals.policies import NeedsApproval, changing
 from approvals.proposals import Proposal, ToolFacts, covered
 from approvals.resolutions import Resolution
@@ -47,10 +49,12 @@ __all__ = [
     "NeedsApproval",
     "NotCleared",
     "Pin",
+    "Place",
     "Proposal",
     "Resolution",
     "StillOpen",
     "ToolFacts",
+    "add_place",
     "admit",
     "answer",
     "ask",

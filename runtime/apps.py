@@ -11,6 +11,7 @@ class RuntimeConfig(AppConfig):
     name = "runtime"
 
     def ready(self) -> None:
+        from approvals import gate
         from approvals.ledger import anchors, verify
 
         import_module("runtime.celery")
@@ -18,3 +19,4 @@ class RuntimeConfig(AppConfig):
         evidence = import_module("runtime.evidence")
         verify.CHECKS.append(evidence.unproven)
         anchors.SOURCES.append(evidence.Steps())
+        gate.add_place(gate.Place("runs", "Runs", "runs"))

@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.functional import SimpleLazyObject
 
-from approvals import people, workspaces
+from approvals import people, places, workspaces
 from approvals.pages import reader
 
 
@@ -24,4 +24,5 @@ def frame(request: HttpRequest) -> dict[str, Any]:
     if workspace is not None:
         told["administers"] = SimpleLazyObject(lambda: people.may(user, "administer", workspace))
         told |= {"workspace": workspace, "waiting": SimpleLazyObject(lambda: reader.waiting(workspace, user))}
+        told["places"] = SimpleLazyObject(lambda: list(places.of(workspace, user)))
     return told
