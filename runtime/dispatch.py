@@ -17,7 +17,7 @@ from typing import Any
 from uuid import UUID
 
 from approvals import gate, rows
-from approvals.ledger import canonical, entries
+from approvals.ledger import canonical, entries, followed
 from runtime import (
     attempts,
     budgets,
@@ -137,6 +137,12 @@ def _answered(call: Call, attempt_id: UUID, made: list[Intent]) -> bool:
 
 def _cleared(lease: Lease, call: Call, why: str, sight: Sight | None) -> tuple[Tool, bytes]:
     """The tool and the bytes, after everything was checked once more. Raises Refusal, or waits.NotYet."""
+    with suppress(Refusal), followed.once():
+        return _checked(lease, call, why, sight)
+    return _checked(lease, call, why, sight)  # by the ledger as it is by now
+
+
+def _checked(lease: Lease, call: Call, why: str, sight: Sight | None) -> tuple[Tool, bytes]:
     tool = definitions.tool_named(lease.workspace_id, call.tool_name)
     if tool is None:
         raise Refusal(f"There is no tool {call.tool_name} any more.")

@@ -8,6 +8,7 @@ asked for, anything is judged or anybody is asked.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, Final
 from uuid import UUID
 
@@ -81,8 +82,17 @@ _A_REHEARSAL: Final = {True: "a rehearsal", False: "no rehearsal"}
 
 def _version(lease: Lease) -> tuple[UUID, int]:
     """Of which agent the version of the run's row is, and its number."""
-    found = wire.rows(_VERSION, {"version": lease.version_id})
-    return (found[0][0], found[0][1]) if found else (lease.agent_id, 0)
+    try:
+        return _version_of(lease.version_id)
+    except LookupError:
+        return lease.agent_id, 0
+
+
+@lru_cache(maxsize=4096)
+def _version_of(version_id: UUID) -> tuple[UUID, int]:
+    """The same by the version's key: once written it stays so. Raises LookupError."""
+    agent_id, number = wire.rows(_VERSION, {"version": version_id})[0]
+    return agent_id, number
 
 
 _VERSION: Final = "SELECT agent_id, number FROM runtime_agentversion WHERE id = %(version)s"

@@ -7,8 +7,10 @@ the last one that is known. Whoever changes an older entry afterwards changes no
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar, cast
 from uuid import UUID
 
 from approvals.ledger.about import Broken
@@ -44,6 +46,9 @@ class Followed(Generic[T]):
         """The value now. Raises Broken where the chain is not as it was written, or ends before what was known of
         it."""
         known = KNOWN.get(workspace_id)
+        read = _READ.get()
+        if read is not None and workspace_id in read and known is not None and self in known.values:
+            return cast("T", known.values[self])
         if known is None or self not in known.values:
             known = _Known(Walk(genesis(workspace_id, CHAIN)), {each: each.begin for each in _FOLLOWERS})
         lines = lines_behind(workspace_id, CHAIN, known.walk.seq)
@@ -57,8 +62,24 @@ class Followed(Generic[T]):
         if told:
             values = dict(_grown(values, told, asking=self))
         KNOWN[workspace_id] = _Known(walk, values)
-        value: T = values[self]
-        return value
+        if read is not None:
+            read.add(workspace_id)
+        return cast("T", values[self])
+
+
+@contextmanager
+def once() -> Iterator[None]:
+    """Within this block each chain is read once, however many questions it answers: all of them are answered as of the
+    first.
+
+    A row may be younger than that, and then it looks as if no entry explained it. So whoever is told no within the
+    block asks once more without it.
+    """
+    token = _READ.set(set())
+    try:
+        yield
+    finally:
+        _READ.reset(token)
 
 
 def _grown(
@@ -76,6 +97,8 @@ def _grown(
                 raise
 
 
+_READ: Final[ContextVar[set[UUID] | None]] = ContextVar("placet_chains_read", default=None)
+"""The workspaces whose chains were read in the open block of `once`."""
 _FOLLOWERS: Final[list[Followed[Any]]] = []
 KNOWN: Final[dict[UUID, _Known]] = {}
 """What this process knows of each workspace."""

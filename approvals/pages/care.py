@@ -131,9 +131,10 @@ def _missing(request: Visit, seen: Revision) -> Refused | None:
 
 
 def _is_grave_yes(request: Visit, approval: Approval, seen: Revision, edited: bytes | None) -> bool:
-    able, rule = standing(approval, request.user), revisions.bar_of(seen)
+    rule = revisions.bar_of(seen)
     if edited is None:
-        return able.may and grave(approval, rule)
+        return grave(approval, rule) and standing(approval, request.user).may
+    able = standing(approval, request.user)
     value = canonical.parse(edited)
     same = edits.same(canonical.parse(revisions.args_of(seen)), value)
     is_yes = able.may_edit if able.editing_approves and not same else able.may and same
