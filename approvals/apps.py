@@ -35,7 +35,7 @@ class ApprovalsConfig(AppConfig):
         self.roles, self.workspaces, self.absences, self.departures = roles, workspaces, absences, departures
         self.changes = changes
         places.add(places.Place("inbox", "Inbox", "inbox"))
-        places.add(places.Place("history", "History", "history"))
+        places.add(places.Place("ledger", "Ledger", "ledger"))
 
 
 def _grant(sender: ApprovalsConfig, using: str, **_: Any) -> None:

@@ -11,6 +11,7 @@ from approvals.changes import held as propose
 from approvals.clearance import REHEARSED, Cleared, Lapsed, NotCleared, clearance, lapsed
 from approvals.deadlines import do_due
 from approvals.erasure import StillOpen, erase
+from approvals.filing import file_all
 from approvals.habits import look_around
 from approvals.judgements import Judgement, hold, judge, refuse
 from approvals.masking import NOTHING_MASKED, Masked
@@ -64,6 +65,7 @@ __all__ = [
     "do_due",
     "erase",
     "expire_due",
+    "file_all",
     "halts",
     "hold",
     "judge",

@@ -4,6 +4,7 @@ from approvals.approvals import Approval as Approval
 from approvals.comments import Comment as Comment
 from approvals.deputies import Absence as Absence
 from approvals.due_steps import DueStep as DueStep
+from approvals.filing import Filed as Filed
 from approvals.glass import GlassReview as GlassReview
 from approvals.grants import Grant as Grant
 from approvals.grants import GrantUse as GrantUse

@@ -11,7 +11,7 @@ from django.urls import reverse
 from approvals.people import Person, Workspace
 
 Asked = Callable[[Workspace, Person], Any]
-ORDER: Final = ("inbox", "runs", "attention", "ledger", "history", "policy", "tools", "people")
+ORDER: Final = ("inbox", "runs", "attention", "ledger", "policy", "tools", "people")
 
 
 @dataclass(frozen=True)

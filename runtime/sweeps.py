@@ -242,6 +242,11 @@ def watch() -> int:
     return gate.look_around()
 
 
+def file() -> None:
+    """Put what was entered into the ledger where its pages find it."""
+    gate.file_all()
+
+
 # What leaves the database
 
 

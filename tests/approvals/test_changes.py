@@ -304,7 +304,7 @@ def test_the_page_folds_what_stays_and_shows_what_differs_in_full(guarded: Cast,
 def test_what_has_no_agent_is_no_choice_of_the_filters(guarded: Cast, reads: Any) -> None:
     """A nameless choice would stand in the place of the filter's name."""
     wants(guarded)
-    for path in ("/w/northwind/", "/w/northwind/history"):
+    for path in ("/w/northwind/", "/w/northwind/ledger"):
         assert '<option value="" selected></option>' not in reads(guarded.dana).get(path).content.decode()
 
 

@@ -30,7 +30,7 @@ def surfaces(approval: Approval, reads: Reads, person: Any) -> dict[str, str]:
     """What each surface says of the approval."""
     api = f"/api/v1/workspaces/northwind/approvals/{approval.public_id}"
     pages = [at(approval), at(approval, "/edit"), at(approval, "/edit?mode=json"), "/w/northwind/", api]
-    pages += ["/w/northwind/history", "/api/v1/workspaces/northwind/approvals"]
+    pages += ["/w/northwind/ledger", "/api/v1/workspaces/northwind/approvals"]
     client = reads(person)
     answers = {page: client.get(page, follow=True) for page in pages}
     assert {page: answer.status_code for page, answer in answers.items()} == dict.fromkeys(pages, 200)

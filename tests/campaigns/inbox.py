@@ -1,4 +1,4 @@
-"""`bin/bench inbox`: inbox, review page and history of a workspace with 100,000 approvals, 200 people and 50 teams.
+"""`bin/bench inbox`: inbox, review page and ledger of a workspace with 100,000 approvals, 200 people and 50 teams.
 
 Statements are counted where they arrive, in the database's own log, and must be as many as when the workspace was
 nearly empty. Then the ledger is verified, from the bytes that are stored.
@@ -92,7 +92,19 @@ def fill(stage: Stage, count: int) -> float:
     words = [[sys.executable, "-c", crowd.FILL, str(share), str(count + number)] for number in range(FILLERS)]
     fillers = [subprocess.Popen(each, cwd=BASE, env=env) for each in words]
     assert [each.wait() for each in fillers] == [0] * FILLERS, "the workspace could not be filled"
+    file_entries()
     return time.perf_counter() - began
+
+
+def file_entries() -> None:
+    """Put every entry where the ledger's page finds it: the clock went back and forth, and nobody waits for an hour."""
+    from approvals import filing, gate
+
+    workspace = gate.workspace_named(crowd.SLUG)
+    assert workspace is not None
+    since = filing.file_since(workspace.pk, None, filing.MANY)
+    while since is not None:
+        since = filing.file_since(workspace.pk, since, filing.MANY)
 
 
 # Pages
@@ -115,10 +127,15 @@ def _review(reader: Visitor, rng: random.Random) -> str:
 
 def _history(reader: Visitor, rng: random.Random) -> str:
     filters = ("", "?verdict=approved", f"?tool={crowd.tool(rng.randrange(crowd.TEAMS))}", "?order=oldest", "?size=100")
-    return f"/w/{crowd.SLUG}/history{rng.choice(filters)}"
+    return f"/w/{crowd.SLUG}/ledger{rng.choice(filters)}"
 
 
-PAGES: Final[dict[str, Page]] = {"inbox": _inbox, "review": _review, "history": _history}
+def _entries(reader: Visitor, rng: random.Random) -> str:
+    filters = ("", "?verdict=reject", f"?tool={crowd.tool(rng.randrange(crowd.TEAMS))}", "?channel=web", "?size=100")
+    return f"/w/{crowd.SLUG}/ledger/entries{rng.choice(filters)}"
+
+
+PAGES: Final[dict[str, Page]] = {"inbox": _inbox, "review": _review, "history": _history, "entries": _entries}
 
 
 def median(page: Page, readers: list[Visitor], rng: random.Random, requests: int) -> float:

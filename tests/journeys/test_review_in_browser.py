@@ -286,7 +286,7 @@ def test_nothing_scrolls_sideways_and_targets_are_large(cast: Cast, opens: Opens
     say(ask(cast, refund()), cast.dana, "approve")
     page = opens(cast.priya, "/w/northwind/", viewport={"width": width, "height": 700})
     paths = ["/w/northwind/?tab=settled", at(approval), at(approval, "/edit"), at(approval, "/edit?mode=json")]
-    for path in [*paths, "/w/northwind/history", "/w/northwind/runs", "/w/northwind/nothing"]:
+    for path in [*paths, "/w/northwind/ledger", "/w/northwind/runs", "/w/northwind/nothing"]:
         page.goto(path)
         assert page.evaluate("document.documentElement.scrollWidth") <= width, path
     page.goto(at(approval))

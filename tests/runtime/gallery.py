@@ -341,4 +341,4 @@ def _ends(desk: Desk, _: Any) -> Iterator[tuple[str, str]]:
     yield "runs", f"{PLACE}/runs"
     yield "inbox", f"{PLACE}/"
     yield "settled", f"{PLACE}/?tab=settled"
-    yield "history", f"{PLACE}/history"
+    yield "history", f"{PLACE}/ledger"

@@ -27,6 +27,7 @@ from approvals.approvals import Approval
 from approvals.deputies import Absence
 from approvals.grants import Grant
 from approvals.invitations import Invitation
+from approvals.ledger.entries import Entry
 from approvals.providers import Claims
 from approvals.rows import isolation
 from runtime import credentials, definitions, tasks
@@ -49,6 +50,7 @@ PREFIXES = {
     "absence": "abs",
     "watcher": "wat",
     "invitation": "inv",
+    "entry_id": "ent",
 }
 PLAIN = {"number": 1, "rest": "nothing", "short": "nowhere"}
 """Arguments of routes that name no row by themselves."""
@@ -109,6 +111,7 @@ def stranger(desk: Desk, committed_db: str) -> Iterator[Stranger]:
     assert isinstance(away, Absence)
     foreign["absence"] = away.public_id
     foreign["invitation"] = Invitation.objects.get().public_id
+    foreign["entry_id"] = Entry.objects.filter(workspace=cast.northwind, kind="approval.opened").latest("at").public_id
     foreign["identity"] = identities.of_person(cast.dana)[0].public_id
     for right in ("administer", "audit"):
         people.grant(cast.oskar, right, cast.halden, by="system")

@@ -134,9 +134,9 @@ def test_the_runs_page_tells_where_it_stopped_and_how_it_went_on(desk: Desk, rea
     assert "Went on, with 1 change to the state" in html and "/amount" in html
 
 
-@pytest.mark.parametrize("path", ["", "/history"])
+@pytest.mark.parametrize("path", ["", "/ledger"])
 def test_settled_kinds_are_listed(desk: Desk, reads: Reads, path: str) -> None:
     run = desk.begin([ask("May I?")])
     post(reads, desk, the(run), **{"verdict": "respond", "answer-0": "Yes."})
-    html = reads(desk.cast.omar).get(f"/w/northwind{path}/?tab=settled".replace("history/", "history")).content.decode()
+    html = reads(desk.cast.omar).get(f"/w/northwind{path}/?tab=settled".replace("ledger/", "ledger")).content.decode()
     assert "Answered" in html and "May I?" in html and not Breakpoint.objects.exists()

@@ -68,7 +68,7 @@ def test_what_was_erased_is_told_everywhere_and_breaks_nothing(desk: Desk, place
     html = html_of(reads(place.cast.omar), run)
     assert "Erased" in html and "gone soon" not in html.lower()
     made = place.calls(run)[0]
-    for path in ("", "runs", f"calls/{made.public_id}", f"approvals/{approval.public_id}", "history"):
+    for path in ("", "runs", f"calls/{made.public_id}", f"approvals/{approval.public_id}", "ledger"):
         answer = reads(place.cast.dana).get(f"/w/northwind/{path}")
         assert answer.status_code < 500, path
         assert b"gone soon" not in answer.content.lower() and b"tampered" not in answer.content.lower(), path

@@ -46,6 +46,7 @@ def _go_on(enough: threading.Event) -> None:
             if clock.due():
                 sweeps.repair()
                 sweeps.watch()
+                sweeps.file()
                 sweeps.anchor()
         except (DatabaseError, InterfaceError) as error:
             log.warning("The database cannot be asked (%s); the next sweep tries again.", type(error).__name__)

@@ -57,7 +57,12 @@ def states(cast: Cast) -> dict[str, str]:
     rejected = ask(cast, refund())
     say(rejected, cast.dana, "reject", message="No.")
     paths |= {"rejected": at(rejected), "inbox": "/w/northwind/", "settled": "/w/northwind/?tab=settled"}
-    paths |= {"empty": "/w/northwind/?tab=voted", "history": "/w/northwind/history", "runs": "/w/northwind/runs"}
+    paths |= {
+        "empty": "/w/northwind/?tab=voted",
+        "ledger": "/w/northwind/ledger",
+        "entries": "/w/northwind/ledger/entries",
+        "runs": "/w/northwind/runs",
+    }
     return paths | {"nothing": "/w/northwind/nothing"}
 
 

@@ -38,7 +38,7 @@ def test_a_foreign_and_an_unknown_approval_give_the_same_404(cast: Cast, reads: 
     assert len(bodies) == 1
 
 
-@pytest.mark.parametrize("path", ["", "history", "runs"])
+@pytest.mark.parametrize("path", ["", "ledger", "ledger/entries", "runs"])
 def test_an_outsider_finds_no_workspace(cast: Cast, reads: Reads, path: str) -> None:
     """WB-4: pages of a workspace are 404 for who does not belong to it."""
     assert reads(cast.oskar).get(f"/w/northwind/{path}").status_code == 404
@@ -92,7 +92,7 @@ def test_every_page_is_locked_down(cast: Cast, reads: Reads) -> None:
     """WB-2: no framing, no inline code or style, no sniffing, nothing kept; and the pages hold to it."""
     approval = ask(cast, refund())
     client = reads(cast.dana)
-    for path in ("/w/northwind/", at(approval), at(approval, "/edit"), "/w/northwind/history", "/w/northwind/runs"):
+    for path in ("/w/northwind/", at(approval), at(approval, "/edit"), "/w/northwind/ledger", "/w/northwind/runs"):
         answer = client.get(path)
         policy, html = answer["Content-Security-Policy"], answer.content.decode()
         assert answer.status_code == 200 and answer["X-Content-Type-Options"] == "nosniff"
@@ -162,8 +162,8 @@ def test_the_way_back_after_signing_in_is_a_local_path_or_none(cast: Cast, reads
 
 def test_signing_in_by_e_mail_leads_to_where_one_wanted_to_go(cast: Cast, reads: Reads) -> None:
     client = reads(None)
-    fields = {"login": cast.dana.email.upper(), "password": PASSWORD, "next": "/w/northwind/history"}
-    assert client.post("/accounts/login/", fields)["Location"] == "/w/northwind/history"
+    fields = {"login": cast.dana.email.upper(), "password": PASSWORD, "next": "/w/northwind/ledger"}
+    assert client.post("/accounts/login/", fields)["Location"] == "/w/northwind/ledger"
     assert client.get("/")["Location"] == "/w/northwind/"
 
 

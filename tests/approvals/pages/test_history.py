@@ -14,7 +14,7 @@ from tests.approvals.pages.conftest import Reads
 from tests.cast import Cast, ask, refund, say
 
 pytestmark = pytest.mark.usefixtures("heard")
-HISTORY = "/w/northwind/history"
+HISTORY = "/w/northwind/ledger"
 
 
 def settled(cast: Cast, count: int) -> list[Approval]:

@@ -30,7 +30,7 @@ def test_a_rehearsal_that_would_have_gone_is_no_failure(cast: Cast, reads: Reads
     page = reads(cast.dana).get(at(approval)).content.decode()
     assert "Approved in rehearsal" in page and "It was a rehearsal: nothing was sent." in page
     assert "What went wrong" not in page
-    history = reads(cast.dana).get("/w/northwind/history").content.decode()
+    history = reads(cast.dana).get("/w/northwind/ledger").content.decode()
     assert "rehearsed" in history and "failed</td>" not in history
 
 
