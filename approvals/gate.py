@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from approvals import halts
+from approvals import halts, rights
 from approvals.answered import Answer, answer
 from approvals.approvals import expire_due, open_among, resolution, withdraw
 from approvals.asked import Asked, Held, ask
@@ -12,22 +12,27 @@ from approvals.clearance import REHEARSED, Cleared, Lapsed, NotCleared, clearanc
 from approvals.deadlines import do_due
 from approvals.erasure import StillOpen, erase
 from approvals.filing import file_all
+from approvals.fresh import confirm_at
 from approvals.habits import look_around
 from approvals.judgements import Judgement, hold, judge, refuse
 from approvals.masking import NOTHING_MASKED, Masked
 from approvals.masking import in_chain as masked
+from approvals.masking import now as masked_now
 from approvals.outcomes import report
-from approvals.people import LEAVING, may, names
+from approvals.people import LEAVING, holders, may, names
 from approvals.people import named as person_named
 from approvals.pins import Pin, pin, value_at
 from approvals.pins import of as pin_of
 from approvals.places import Place
 from approvals.places import add as add_place
 from approvals.policies import NeedsApproval, changing
+from approvals.policy_diff import inside as differences
 from approvals.proposals import Proposal, ToolFacts, covered
 from approvals.resolutions import Resolution
 from approvals.schemas import Admission, Inadmissible, admit
 from approvals.schemas.order import order_of, ordered
+from approvals.votes import Refused
+from approvals.vouched import may as vouched_may
 from approvals.workspaces import entered as workspace_of
 from approvals.workspaces import named as workspace_named
 from approvals.workspaces import of_person as workspaces_of
@@ -52,6 +57,7 @@ __all__ = [
     "Pin",
     "Place",
     "Proposal",
+    "Refused",
     "Resolution",
     "StillOpen",
     "ToolFacts",
@@ -61,17 +67,21 @@ __all__ = [
     "ask",
     "changing",
     "clearance",
+    "confirm_at",
     "covered",
+    "differences",
     "do_due",
     "erase",
     "expire_due",
     "file_all",
     "halts",
     "hold",
+    "holders",
     "judge",
     "lapsed",
     "look_around",
     "masked",
+    "masked_now",
     "may",
     "names",
     "only_workspace",
@@ -85,7 +95,9 @@ __all__ = [
     "refuse",
     "report",
     "resolution",
+    "rights",
     "value_at",
+    "vouched_may",
     "withdraw",
     "workspace_named",
     "workspace_of",

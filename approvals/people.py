@@ -137,7 +137,12 @@ def may(person: Any, right: str, thing: models.Model) -> bool:
 
 def deciders(team: Team) -> list[Person]:
     """Who may decide for the team today, by name. An empty list means nobody."""
-    return list(_holders("decide", team).filter(memberships__workspace_id=team.workspace_id).order_by("name", "pk"))
+    return holders("decide", team)
+
+
+def holders(right: str, thing: models.Model) -> list[Person]:
+    """The active members who have this right on exactly this thing, by name."""
+    return list(_holders(right, thing).filter(memberships__workspace_id=home(thing)).order_by("name", "pk"))
 
 
 OPERATED = "agt"

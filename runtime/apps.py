@@ -20,3 +20,4 @@ class RuntimeConfig(AppConfig):
         verify.CHECKS.append(evidence.unproven)
         anchors.SOURCES.append(evidence.Steps())
         gate.add_place(gate.Place("runs", "Runs", "runs"))
+        gate.add_place(gate.Place("tools", "Tools", "tools"))

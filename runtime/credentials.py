@@ -145,19 +145,24 @@ def _proved(credential: AgentCredential, at: datetime) -> bool:
 
 def state_of(credential: AgentCredential) -> str:
     """How it stands, in a word: in use, replaced (and good for a while), over, revoked, or forged."""
+    replaced = AgentCredential.objects.filter(follows=credential).exists()
+    return state_at(credential, rows.now(), issued.told(credential.workspace_id), replaced=replaced)
+
+
+def state_at(credential: AgentCredential, now: datetime, told: issued.Told, *, replaced: bool) -> str:
+    """The same, by what is known already of the time, the ledger and a successor."""
     try:
         if not credential.holds():
             return "forged"
     except keys.UnknownKey:
         return "forged"
-    now = rows.now()
     if credential.revoked_at is not None:
         return "revoked"
     if credential.expires_at is not None and credential.expires_at <= now:
         return "over"
-    if not issued.in_force(credential.workspace_id, credential.public_id, now):
+    if not told.in_force(credential.public_id, now):
         return "forged"
-    return "replaced" if AgentCredential.objects.filter(follows=credential).exists() else "in use"
+    return "replaced" if replaced else "in use"
 
 
 _WORKSPACE_OF = rows.entrance(

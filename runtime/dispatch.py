@@ -150,6 +150,8 @@ def _checked(lease: Lease, call: Call, why: str, sight: Sight | None) -> tuple[T
         raise Refusal("The tool's row is not as it was written.")
     if not precedents.in_force(tool):
         raise Refusal("By the ledger, this version of the tool is not the one in force.")
+    if off := definitions.why_off(lease.workspace_id, tool.name):
+        raise Refusal(off)
     if why == retries.REPEATABLE and not (tool.promise.safe and retries.key_is_known(call, tool)):
         raise Refusal("It may have been sent before, and the tool is not safe to repeat any more.")
     if doubt := precedents.against(call, lease.public_id, budgeted=bool(lease.budget_id)):

@@ -6,7 +6,7 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
-from approvals import gate
+from approvals import gate, rows
 from runtime import halts
 from runtime.definitions import Agent
 from runtime.pages import Visit, member
@@ -37,4 +37,7 @@ def _agent(request: Visit) -> Agent | None:
 def _answered(request: Visit, answer: gate.halts.Halt | gate.halts.Refused) -> HttpResponse:
     if isinstance(answer, gate.halts.Refused) and answer.code == "not_allowed":
         return render(request, "403.html", status=403)
+    back = rows.parse_id(Agent.PREFIX, request.POST.get("back", ""))
+    if back and Agent.objects.filter(workspace=request.workspace, pk=back).exists():
+        return redirect("agent", request.workspace.slug, rows.public_id(Agent.PREFIX, back))
     return redirect("runs", request.workspace.slug)

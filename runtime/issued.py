@@ -53,7 +53,12 @@ def instant(moment: datetime) -> str:
 def in_force(workspace_id: UUID, credential: str, at: datetime) -> bool:
     """Whether the ledger made this credential and has not ended it by then. Raises ledger.about.Broken where it proves
     nothing."""
-    return _TOLD.of(workspace_id).in_force(credential, at)
+    return told(workspace_id).in_force(credential, at)
+
+
+def told(workspace_id: UUID) -> Told:
+    """What the entries say, each of them proved. Raises ledger.about.Broken."""
+    return _TOLD.of(workspace_id)
 
 
 def as_told(workspace_id: UUID) -> Told:

@@ -51,7 +51,7 @@ def _by_url(tool: Tool, call: Call, url: str) -> tools.Answer:
 def _by_tool(tool: Tool, call: Call, name: str, args: bytes) -> tools.Answer:
     """By another tool of the workspace, which must be one that changes nothing."""
     asked = definitions.tool_named(tool.workspace_id, name)
-    if asked is None or not definitions.genuine(asked) or asked.effect != "pure":
+    if asked is None or not definitions.reads(asked):
         return tools.Answer(tools.FAILED_BEFORE, note=f"There is no tool {name} here that only reads.")
     secret = definitions.signing_secret(asked) if asked.kind == Tool.Kind.HTTP else b""
     question = {"reference": call.key, "call": call.public_id, "args": canonical.parse(args)}

@@ -76,7 +76,8 @@ def member(view: Callable[Concatenate[Visit, P], HttpResponse]) -> Callable[...,
 
 def _page_of(path: str) -> str:
     """The page on which the form of this address stands."""
-    return re.sub("/halt(/end)?$", "/runs", re.sub("/(stop|resume)$", "", path))
+    path = re.sub("/credentials/[^/]+/[a-z]+$", "/agents", re.sub("/halt(/end)?$", "/runs", path))
+    return re.sub("/(stop|resume|switch|credentials|operators)$", "", path)
 
 
 # The list

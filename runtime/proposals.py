@@ -242,11 +242,12 @@ def _judgement(draft: Draft, call: Call, args: bytes, reason: str, revises: str)
         rehearsal=lease.rehearsal,
         revises=revises,
     )
-    if tool and usable:
+    off = definitions.why_off(lease.workspace_id, tool.name) if tool and usable else ""
+    if tool and usable and not off:
         judgement = gate.judge(proposal)
         return judgement if lease.rehearsal else _pinned(judgement, tool, call, args)
     told = f"There is no tool called {call.tool_name}." if tool is None else "The tool's row is not as it was written."
-    return gate.refuse(proposal, told)
+    return gate.refuse(proposal, off or told)
 
 
 def _pinned(judgement: gate.Judgement, tool: Tool, call: Call, args: bytes) -> gate.Judgement:

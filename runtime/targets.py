@@ -65,7 +65,7 @@ def see(tool: Tool, call: Call, args: bytes) -> Sight | None:
     question = _question(target, canonical.parse(args))
     sight = Sight(target["tool"], tuple(sorted(set(target["args"].values()))), question)
     reader = definitions.tool_named(tool.workspace_id, sight.reader)
-    if reader is None or not definitions.genuine(reader) or reader.effect != "pure":
+    if reader is None or not definitions.reads(reader):
         return replace(sight, why=f"{UNREAD} There is no tool {sight.reader} here that only reads.")
     answer = _ask(reader, call, question)
     if answer.outcome != tools.EXECUTED:

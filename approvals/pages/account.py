@@ -17,7 +17,20 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from approvals import assurance, hours, identities, invitations, providers, resets, rows, signin, witness, workspaces
+from approvals import (
+    assurance,
+    fresh,
+    hours,
+    identities,
+    invitations,
+    providers,
+    resets,
+    rows,
+    signin,
+    witness,
+    workspaces,
+)
+from approvals.fresh import confirm_address as confirm_address
 from approvals.invitations import Welcome
 from approvals.pages.door import own_site
 from approvals.people import Person
@@ -55,16 +68,8 @@ def signed_in(view: Callable[Concatenate[OwnVisit, P], HttpResponseBase]) -> Cal
 
 def confirm_first(request: OwnVisit, back_to: str) -> HttpResponse | None:
     """Where to go first if this session's sign-in is not fresh; None if it is."""
-    if assurance.of_session(request).satisfies("fresh"):
-        return None
-    return redirect(confirm_address(request, back_to))
-
-
-def confirm_address(request: Any, back_to: str) -> str:
-    """The page where the reader confirms that it is them, with the way back; the sign-in where they cannot."""
-    ways = signin.Adapter(request).get_reauthentication_methods(request.user)
-    page = ways[0]["url"] if ways else reverse("account_login")
-    return f"{page}?{urlencode({'next': back_to})}"
+    way = fresh.confirm_at(request, back_to)
+    return redirect(way) if way else None
 
 
 @require_safe

@@ -14,6 +14,11 @@ from runtime.definitions.offers import offer as offer
 from runtime.definitions.offers import register_function as register_function
 from runtime.definitions.offers import register_offers as register_offers
 from runtime.definitions.offers import register_tool as register_tool
+from runtime.definitions.switches import Off as Off
+from runtime.definitions.switches import off as off
+from runtime.definitions.switches import switch_off as switch_off
+from runtime.definitions.switches import switch_on as switch_on
+from runtime.definitions.switches import why_off as why_off
 from runtime.definitions.toolbox import Tool as Tool
 from runtime.definitions.toolbox import facts as facts
 from runtime.definitions.toolbox import signing_secret as signing_secret
@@ -26,3 +31,8 @@ def genuine(row: Tool | AgentVersion) -> bool:
         return row.holds()
     except keys.UnknownKey:
         return False
+
+
+def reads(tool: Tool) -> bool:
+    """Whether the tool may be asked beside a call: it changes nothing, is as it was written, and is on."""
+    return tool.effect == "pure" and genuine(tool) and not why_off(tool.workspace_id, tool.name)

@@ -10,11 +10,12 @@ from typing import Final
 
 from approvals import halts, people, policies, rows
 from approvals.decisions import Decision
-from approvals.ledger import canonical, keys
+from approvals.ledger import anchors, canonical, keys
 from approvals.people import Team
 from approvals.policy_documents import read_document
 from approvals.revisions import current_revision, make_header
 from approvals.rulings import Ruling
+from runtime import definitions
 from tests.campaigns.field import POLICY, Field, register
 
 Tampering = Callable[[Field], None]
@@ -129,6 +130,17 @@ def stop_removed(field: Field) -> None:
 def halt_removed(field: Field) -> None:
     halts.begin(field.workspace, by=None)
     field.sql("DELETE FROM approvals_halt WHERE workspace_id = %(workspace)s")
+
+
+@kind("that a tool was switched off is cut out of the ledger together with its head")
+def switching_removed(field: Field) -> None:
+    definitions.switch_off(field.workspace, "tamper.asked", by=None)
+    anchors.anchor()
+    field.sql(
+        "DELETE FROM approvals_entry WHERE workspace_id = %(workspace)s AND kind = 'tool.switched_off'",
+        "UPDATE approvals_chain c SET seq = e.seq, hash = e.hash, mac = e.mac FROM approvals_entry e"
+        " WHERE c.workspace_id = %(workspace)s AND c.name = 'workspace' AND e.chain_id = c.id AND e.seq = c.seq - 1",
+    )
 
 
 @kind("a glass is broken by nobody", held=True)

@@ -35,6 +35,7 @@ from runtime.api import root
 from runtime.calls import Call
 from runtime.celery import app
 from runtime.credentials import AgentCredential
+from runtime.definitions import Tool
 from runtime.runs import Run
 from tests.runtime.conftest import POLICY, Desk, call
 from tests.throwaway import SERVERS
@@ -51,6 +52,8 @@ PREFIXES = {
     "watcher": "wat",
     "invitation": "inv",
     "entry_id": "ent",
+    "agent_id": "agt",
+    "tool_id": "tol",
 }
 PLAIN = {"number": 1, "rest": "nothing", "short": "nowhere"}
 """Arguments of routes that name no row by themselves."""
@@ -112,6 +115,8 @@ def stranger(desk: Desk, committed_db: str) -> Iterator[Stranger]:
     foreign["absence"] = away.public_id
     foreign["invitation"] = Invitation.objects.get().public_id
     foreign["entry_id"] = Entry.objects.filter(workspace=cast.northwind, kind="approval.opened").latest("at").public_id
+    foreign["agent_id"] = desk.agent.public_id
+    foreign["tool_id"] = Tool.objects.filter(workspace=cast.northwind).latest("created_at").public_id
     foreign["identity"] = identities.of_person(cast.dana)[0].public_id
     for right in ("administer", "audit"):
         people.grant(cast.oskar, right, cast.halden, by="system")
@@ -258,7 +263,7 @@ def test_a_task_with_a_foreign_id_does_nothing(name: str, stranger: Stranger) ->
 FOREIGN = {"run": "run_id", "credential": "credential", "approval": "approval_id"}
 FOREIGN |= {"grant": "grant", "absence": "absence", "watcher": "watcher"}
 """Arguments of commands that name a row by its id."""
-NAMED = {"agent": "scripted", "thing": "team:finance", "chain": "run_id"}
+NAMED = {"agent": "scripted", "called": "free.pure", "thing": "team:finance", "chain": "run_id"}
 """Arguments that name a row of one workspace by a name."""
 ABOUT_NO_ROW = {
     "after",

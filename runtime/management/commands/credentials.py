@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Any, Final
 
 from django.core.management.base import CommandError, CommandParser
 
 from approvals import gate, rows
 from approvals.ledger.printing import PlainCommand
-from runtime import credentials, definitions
+from runtime import credentials, definitions, issuing
 from runtime.credentials import AgentCredential
-
-YEAR: Final = 365
 
 
 class Command(PlainCommand):
@@ -24,7 +21,7 @@ class Command(PlainCommand):
         create.add_argument("agent", help="the agent's name")
         create.add_argument("--for", dest="email", metavar="EMAIL", help="the person on whose behalf its runs ask")
         create.add_argument("--label", default="", help="what it is for, in a few words")
-        create.add_argument("--days", type=int, default=YEAR, help="it ends by itself after so many days (365)")
+        create.add_argument("--days", type=int, default=issuing.YEAR, help="it ends by itself after so many days (365)")
         create.add_argument("--per-minute", type=int, metavar="N", help="it starts at most N runs a minute")
         rotate = verbs.add_parser("rotate", help="make its successor and print that secret, once")
         rotate.add_argument("credential", help="its id, crd_…")
@@ -43,40 +40,20 @@ class Command(PlainCommand):
         if workspace is None:
             raise CommandError(f"There is no workspace {options['workspace']}.")
         with rows.reading(workspace):
-            getattr(self, f"_{options['verb']}")(workspace.pk, options)
+            getattr(self, f"_{options['verb']}")(workspace, options)
 
-    def _create(self, workspace_id: Any, options: dict[str, Any]) -> None:
-        agent = definitions.agent_named(workspace_id, options["agent"])
+    def _create(self, workspace: Any, options: dict[str, Any]) -> None:
+        agent = definitions.agent_named(workspace.pk, options["agent"])
         if agent is None:
             raise CommandError(f"There is no agent {options['agent']} here.")
-        requester = gate.person_named(options["email"]) if options["email"] else None
-        if options["email"] and requester is None:
-            raise CommandError(f"There is nobody with the address {options['email']}.")
-        if requester and gate.workspace_of(requester, options["workspace"]) is None:
-            raise CommandError(f"{options['email']} is no member of {options['workspace']}: nobody else asks for it.")
-        _check("--days", options["days"], 1, 3650)
-        _check("--per-minute", options["per_minute"], 1, 1_000_000)
-        made, secret = credentials.create(
-            agent,
-            label=options["label"][:80],
-            requester_id=requester.pk if requester else None,
-            days=options["days"],
-            runs_per_minute=options["per_minute"],
-            by="system",
-        )
-        self._show(made, secret)
+        wish = issuing.Wish(options["label"], options["email"] or "", options["days"], options["per_minute"])
+        self._show(*_taken(issuing.issue(workspace, agent, wish, by=None)))
 
-    def _rotate(self, workspace_id: Any, options: dict[str, Any]) -> None:
-        _check("--days", options["days"], 1, 3650)
-        _check("--overlap", options["overlap"], 0, 30 * 24)
-        old = _found(workspace_id, options["credential"])
-        try:
-            overlap = timedelta(hours=options["overlap"])
-            made, secret = credentials.rotate(old, overlap=overlap, days=options["days"], by="system")
-        except credentials.CannotRotate as fault:
-            raise CommandError(str(fault)) from fault
-        self._show(made, secret)
-        self.stderr.write(f"{old.public_id} is good for {options['overlap']} hours more at most.")
+    def _rotate(self, workspace: Any, options: dict[str, Any]) -> None:
+        old = _found(workspace, options["credential"])
+        hours = options["overlap"]
+        self._show(*_taken(issuing.exchange(workspace, old, hours=hours, days=options["days"], by=None)))
+        self.stderr.write(f"{old.public_id} is good for {hours} hours more at most.")
 
     def _show(self, made: AgentCredential, secret: str) -> None:
         self.stdout.write(secret)
@@ -84,8 +61,8 @@ class Command(PlainCommand):
         told = f"{made.public_id} of {made.agent.name}. The secret above is shown this once and kept nowhere."
         self.stderr.write(told + until)
 
-    def _list(self, workspace_id: Any, options: dict[str, Any]) -> None:
-        known = AgentCredential.objects.filter(workspace_id=workspace_id).select_related("agent", "requester")
+    def _list(self, workspace: Any, options: dict[str, Any]) -> None:
+        known = AgentCredential.objects.filter(workspace=workspace).select_related("agent", "requester")
         for one in known.order_by("created_at"):
             state = credentials.state_of(one)
             until = f"until {one.expires_at:%Y-%m-%d %H:%M}" if one.expires_at else "no end"
@@ -95,19 +72,24 @@ class Command(PlainCommand):
                 f"{one.public_id}  {one}  {one.agent.name}  for {whose}  {state}, {until}  {one.label}".rstrip()
             )
 
-    def _revoke(self, workspace_id: Any, options: dict[str, Any]) -> None:
-        ended = credentials.revoke(_found(workspace_id, options["credential"]), by="system")
-        self.stdout.write("Revoked." if ended else "It was revoked before.")
+    def _revoke(self, workspace: Any, options: dict[str, Any]) -> None:
+        refused = issuing.end(workspace, _found(workspace, options["credential"]), by=None)
+        self.stdout.write(refused.message if refused else "Revoked.")
 
 
-def _found(workspace_id: Any, given: str) -> AgentCredential:
+def _found(workspace: Any, given: str) -> AgentCredential:
     key = rows.parse_id(AgentCredential.PREFIX, given)
-    found = AgentCredential.objects.filter(workspace_id=workspace_id, pk=key).first() if key else None
+    found = AgentCredential.objects.filter(workspace=workspace, pk=key).first() if key else None
     if found is None:
         raise CommandError(f"There is no credential {given} here.")
     return found
 
 
-def _check(option: str, given: int | None, low: int, high: int) -> None:
-    if given is not None and not low <= given <= high:
-        raise CommandError(f"{option} is a whole number from {low} to {high}.")
+OPTIONS: Final = {"/days": "--days", "/per_minute": "--per-minute", "/overlap": "--overlap"}
+
+
+def _taken(answer: issuing.Made | gate.Refused) -> issuing.Made:
+    if isinstance(answer, gate.Refused):
+        option = OPTIONS.get(answer.pointer or "")
+        raise CommandError(f"{option}: {answer.message}" if option else answer.message)
+    return answer

@@ -1,28 +1,24 @@
-"""``manage.py tools import FILE | list``: taking published tools in, and what a workspace has."""
+"""``manage.py tools import FILE | list | off TOOL | on TOOL``: taking published tools in, what a workspace has, and
+switching one off and on again."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 from uuid import UUID
 
 from django.core.management.base import CommandError, CommandParser
 
 from approvals import gate, rows
-from approvals.ledger import canonical
+from approvals.ledger.about import Broken
 from approvals.ledger.printing import PlainCommand
 from runtime import definitions, tools
-from runtime.definitions import Tool
+from runtime.definitions import Tool, intake
 from runtime.management import who
-
-MAX_BYTES = 8 * 1024 * 1024
-MAX_NODES = 2_000_000
-MAX_TOOLS = 1_000
 
 
 class Command(PlainCommand):
-    help = "Take in the tools of a file, or list those of a workspace."
+    help = "Take in the tools of a file, list those of a workspace, or switch one off and on again."
 
     def add_arguments(self, parser: CommandParser) -> None:
         words = parser.add_subparsers(dest="word", required=True)
@@ -35,113 +31,77 @@ class Command(PlainCommand):
         taken.add_argument("--reason", default="", help="why, for those who are asked where it has to be approved")
         who.add_person(taken, "who wants them, where that has to be approved")
         listed = words.add_parser("list", help="the tools of the workspace")
-        for word in (taken, listed):
+        off = words.add_parser("off", help="switch one off at once: nothing of it is asked or sent any more")
+        on = words.add_parser("on", help="let it be used again")
+        for word in (off, on):
+            word.add_argument("called", metavar="TOOL", help="its name")
+            who.add_person(word, "who says so, and administers the workspace; an operator, without it")
+        for word in (taken, listed, off, on):
             who.add_workspace(word)
 
     def handle(self, *_: Any, **options: Any) -> None:
         workspace = who.workspace(options)
         with rows.reading(workspace):
-            if options["word"] == "list":
-                self._list(workspace.pk)
-            else:
-                self._import(workspace, options)
+            match options["word"]:
+                case "list":
+                    self._list(workspace.pk)
+                case "import":
+                    self._import(workspace, options)
+                case word:
+                    self._switch(workspace, word, options)
 
     def _import(self, workspace: Any, options: dict[str, Any]) -> None:
-        workspace_id = workspace.pk
-        listed, place = _read(options["file"])
-        offers = [_offer(tool, f"{place}/{index}", options) for index, tool in enumerate(listed)]
-        _refuse_doubles(offers, place, options["file"])
-        for index, each in enumerate(offers):
-            for warning in each.warnings:
-                name = each.definition["name"]
-                self.stderr.write(f"{name}: {place}/{index}{warning['pointer']}: {warning['text']}")
-        for told in _moved(workspace_id, offers):
+        listed = _read(options)
+        for told in (*listed.warnings, *_moved(workspace.pk, listed)):
             self.stderr.write(told)
         try:
-            taken = definitions.register_offers(workspace_id, offers, by="system")
+            taken = definitions.register_offers(workspace.pk, listed.offers, by="system")
         except gate.NeedsApproval as asks:
-            self._ask(workspace, offers, asks, options)
+            self._ask(workspace, listed, asks, options)
             return
-        warned = sum(bool(each.warnings) for each in offers)
+        warned = sum(bool(each.warnings) for each in listed.offers)
         self.stdout.write(f"{len(taken)} tools were taken in, {warned} of them with warnings.")
         if not options["url"]:
             self.stdout.write("Nothing stands behind them yet: take them in again with --url BASE.")
 
-    def _ask(
-        self, workspace: Any, offers: list[definitions.Offer], asks: gate.NeedsApproval, options: dict[str, Any]
-    ) -> None:
-        """Take in those of which nobody has to be asked, and ask about each of the others."""
-        person, waiting = who.person(options), 0
+    def _ask(self, workspace: Any, listed: intake.Listed, asks: gate.NeedsApproval, options: dict[str, Any]) -> None:
+        person = who.person(options)
         if person is None:
             raise CommandError(f"{asks} Say who wants it: --as EMAIL.")
-        for each in offers:
-            try:
-                definitions.register_offers(workspace.pk, [each], by=person.public_id)
-            except gate.NeedsApproval:
-                change = definitions.of_tool(workspace.pk, each)
-                held = gate.propose(workspace, change, by=person, reason=options["reason"])
-                told = f"{held.approval_id} asks people" if held.approval_id else f"nobody is asked. {held.reason}"
-                self.stdout.write(f"{change.name}: {told}")
-                waiting += 1
-        self.stdout.write(f"{len(offers) - waiting} tools were taken in; {waiting} have to be approved first.")
+        taken, asked = intake.take(workspace, listed, by=person, reason=options["reason"])
+        for each in asked:
+            told = f"{each.approval} asks people" if each.approval else f"nobody is asked. {each.reason}"
+            self.stdout.write(f"{each.change}: {told}")
+        self.stdout.write(f"{taken} tools were taken in; {len(asked)} have to be approved first.")
 
     def _list(self, workspace_id: UUID) -> None:
+        try:
+            off = definitions.off(workspace_id)
+        except Broken as fault:
+            raise CommandError(str(fault)) from fault
         for tool in Tool.objects.filter(workspace_id=workspace_id, is_active=True).order_by("name"):
-            self.stdout.write(f"{tool.name}  {tool.kind}  {tool.effect}  version {tool.version}  {tool.digest[:12]}")
+            state = "  switched off" if tool.name in off else ""
+            told = f"{tool.name}  {tool.kind}  {tool.effect}  version {tool.version}  {tool.digest[:12]}{state}"
+            self.stdout.write(told)
+
+    def _switch(self, workspace: Any, word: str, options: dict[str, Any]) -> None:
+        switch = definitions.switch_off if word == "off" else definitions.switch_on
+        if refused := switch(workspace, options["called"], by=who.member(options)):
+            raise CommandError(refused.message)
+        told = "is switched off. Nothing of it is asked or sent" if word == "off" else "is used again"
+        self.stdout.write(f"{options['called']} {told}.")
 
 
-def _read(file: str) -> tuple[list[Any], str]:
-    """The tools of the file and the pointer to their list. Raises CommandError, naming pointer and rule."""
+def _read(options: dict[str, Any]) -> intake.Listed:
+    """The tools of the file. Raises CommandError, naming pointer and rule."""
     try:
-        document = canonical.parse(Path(file).read_bytes(), max_bytes=MAX_BYTES, max_nodes=MAX_NODES)
+        return intake.read(Path(options["file"]).read_bytes(), url=options["url"] or "", effect=options["effect"])
     except OSError as error:
-        raise CommandError(f"{file} cannot be read: {error.strerror}.") from error
-    except canonical.Unrepresentable as fault:
-        raise CommandError(f"{file}: {fault}") from fault
-    place = "/result/tools" if isinstance(document, dict) and "jsonrpc" in document else "/tools"
-    found: Any = document
-    for part in canonical.split(place):
-        found = found.get(part) if isinstance(found, dict) else None
-    if not isinstance(found, list):
-        raise CommandError(f'{file}: {place}: there is no list of tools here, neither {{"tools": […]}} nor an answer.')
-    if len(found) > MAX_TOOLS:
-        raise CommandError(
-            f"{file}: {place}: {len(found):,} tools are more than the {MAX_TOOLS:,} that one file may hold."
-        )
-    return found, place
+        raise CommandError(f"{options['file']} cannot be read: {error.strerror}.") from error
+    except intake.Unreadable as fault:
+        raise CommandError(f"{options['file']}: {fault}") from fault
 
 
-def _offer(tool: Any, place: str, options: dict[str, Any]) -> definitions.Offer:
-    name = tool.get("name") if isinstance(tool, dict) else None
-    try:
-        if not isinstance(name, str):
-            raise gate.Inadmissible("/name", "name", "A tool is an object with a name.")
-        return definitions.offer(tool, kind="http", config=_endpoint(options["url"], name), effect=options["effect"])
-    except gate.Inadmissible as fault:
-        raise CommandError(f"{options['file']}: {place}{fault.pointer} ({fault.rule}): {fault.message}") from fault
-    except ValueError as error:
-        raise CommandError(str(error)) from error
-
-
-def _moved(workspace_id: UUID, offers: list[definitions.Offer]) -> list[str]:
+def _moved(workspace_id: UUID, listed: intake.Listed) -> list[str]:
     """A sentence for every tool that takes the place of one of the same name that is reached elsewhere."""
-    before = {tool.name: tool.config for tool in Tool.objects.filter(workspace_id=workspace_id, is_active=True)}
-    found = [(each.definition["name"], before.get(each.definition["name"]), each.config) for each in offers]
-    return [
-        f"{name}: it takes the place of the tool of this name that was reached by {old or 'nothing'}"
-        for name, old, new in found
-        if old is not None and old != new
-    ]
-
-
-def _endpoint(base: str | None, name: str) -> dict[str, str]:
-    return {"url": f"{base.rstrip('/')}/{quote(name, safe='')}"} if base else {}
-
-
-def _refuse_doubles(offers: list[definitions.Offer], place: str, file: str) -> None:
-    seen: set[str] = set()
-    for index, each in enumerate(offers):
-        name = each.definition["name"]
-        if name in seen:
-            raise CommandError(f"{file}: {place}/{index}/name (unique): {name} stands in the list twice.")
-        seen.add(name)
+    return [f"{each.name}: {each.moved}" for each in intake.compare(workspace_id, listed) if each.moved]
