@@ -36,6 +36,7 @@ class ApprovalsConfig(AppConfig):
         self.changes = changes
         places.add(places.Place("inbox", "Inbox", "inbox"))
         places.add(places.Place("ledger", "Ledger", "ledger"))
+        places.add(places.Place("policy", "Policy", "policy"))
 
 
 def _grant(sender: ApprovalsConfig, using: str, **_: Any) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from time import monotonic
 from typing import Any, Final
 from uuid import UUID
 
@@ -57,22 +58,74 @@ def replay(
     """Every call whose verdict, or whose demand on people, would have been another, in the order they were ruled on;
     what is no change is counted in ``report``. Each is judged on the exact arguments of its day, by the version of its
     day and by ``document``, which has its defaults written out. Only calls: of all else people are asked anyway."""
-    versions = _Versions(workspace_id)
-    pending = Approval.objects.filter(workspace_id=workspace_id, status=Approval.Status.PENDING)
-    waiting = set(pending.values_list("subject", "revision"))
+    replayed = _Replay(workspace_id, document, report)
     ruled = Ruling.objects.filter(workspace_id=workspace_id).order_by("created_at", "revision")
     for ruling in (ruled.filter(created_at__gte=since) if since else ruled).iterator(_AT_ONCE):
-        if "kind" in ruling.header:
-            continue
-        opinions = _opinions(ruling, versions, document, report)
+        if change := replayed.one(ruling):
+            yield change
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The newest calls of a time, as many as there was patience for. ``reached`` is the moment before which there are
+    more to look at, None where all were."""
+
+    changes: list[Change]
+    report: Report
+    reached: datetime | None
+
+    @property
+    def looked(self) -> int:
+        """How many calls were looked at."""
+        report = self.report
+        return len(self.changes) + report.same + report.refused + report.erased + len(report.unproven)
+
+
+def sample(
+    workspace_id: UUID,
+    document: Mapping[str, Any],
+    *,
+    since: datetime,
+    before: datetime | None = None,
+    most: int = 2000,
+    seconds: float = 3,
+) -> Sample:
+    """The same for somebody who waits for a page: the newest first, at most so many rulings and for so long."""
+    report, changes, end = Report(), [], monotonic() + seconds
+    replayed = _Replay(workspace_id, document, report)
+    ruled = Ruling.objects.filter(workspace_id=workspace_id, created_at__gte=since).order_by("-created_at", "-pk")
+    ruled = ruled.filter(created_at__lt=before) if before else ruled
+    reached, last = None, None
+    for count, ruling in enumerate(ruled[: most + 1].iterator(_AT_ONCE)):
+        if last is not None and (count == most or monotonic() > end):
+            reached = last
+            break
+        last = ruling.created_at
+        if change := replayed.one(ruling):
+            changes.append(change)
+    return Sample(changes, report, reached)
+
+
+class _Replay:
+    """One document beside the versions of a workspace."""
+
+    def __init__(self, workspace_id: UUID, document: Mapping[str, Any], report: Report) -> None:
+        self._versions, self._document, self._report = _Versions(workspace_id), document, report
+        pending = Approval.objects.filter(workspace_id=workspace_id, status=Approval.Status.PENDING)
+        self._waiting = set(pending.values_list("subject", "revision"))
+
+    def one(self, ruling: Ruling) -> Change | None:
+        """What would have been otherwise with this ruling; None for what is counted in the report, and for all that is
+        no call."""
+        opinions = None if "kind" in ruling.header else _opinions(ruling, self._versions, self._document, self._report)
         if opinions is None:
-            continue
+            return None
         before, after = opinions
         if _says(before) == _says(after):
-            report.same += 1
-            continue
+            self._report.same += 1
+            return None
         named = (ruling.subject, ruling.revision, ruling.created_at, ruling.tool, ruling.agent)
-        yield Change(*named, before, after, (ruling.subject, ruling.revision) in waiting)
+        return Change(*named, before, after, (ruling.subject, ruling.revision) in self._waiting)
 
 
 class _Versions:

@@ -11,11 +11,12 @@ from approvals.ledger import canonical
 
 
 class PolicyFault(ValueError):
-    """A document that cannot be a policy: the JSON pointer of the place, the rule it breaks, and a sentence."""
+    """A document that cannot be a policy: the JSON pointer of the place, the rule it breaks, and a sentence; ``line``
+    is where the text cannot be read, counted from 1, 0 where it can."""
 
-    def __init__(self, pointer: str, rule: str, message: str) -> None:
+    def __init__(self, pointer: str, rule: str, message: str, line: int = 0) -> None:
         super().__init__(f"{pointer or 'the document'}: {message}")
-        self.pointer, self.rule, self.message = pointer, rule, message
+        self.pointer, self.rule, self.message, self.line = pointer, rule, message, line
 
 
 class _Loader(yaml.SafeLoader):
@@ -39,9 +40,9 @@ def _mapping(loader: _Loader, node: yaml.MappingNode) -> dict[Any, Any]:
         key = loader.construct_object(key_node, deep=True)
         line = key_node.start_mark.line + 1
         if not isinstance(key, str):
-            raise PolicyFault("", "key", f"Line {line}: a key must be text.")
+            raise PolicyFault("", "key", f"Line {line}: a key must be text.", line)
         if key in found:
-            raise PolicyFault("", "duplicate", f"Line {line}: {key} is said twice.")
+            raise PolicyFault("", "duplicate", f"Line {line}: {key} is said twice.", line)
         found[key] = loader.construct_object(value_node, deep=True)
     return found
 
@@ -62,9 +63,11 @@ def parse(text: str | bytes) -> Any:
         value = yaml.load(raw, Loader=_Loader)
         canonical.encode(value)
     except canonical.Unrepresentable as fault:
-        raise PolicyFault(fault.pointer, fault.rule, fault.message) from fault
+        raise PolicyFault(fault.pointer, fault.rule, fault.message, fault.line or 0) from fault
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as fault:
-        raise PolicyFault("", "syntax", f"This is no YAML: {' '.join(str(fault).split())}") from fault
+        mark = getattr(fault, "problem_mark", None)
+        told = f"This is no YAML: {' '.join(str(fault).split())}"
+        raise PolicyFault("", "syntax", told, mark.line + 1 if mark else 0) from fault
     return value
 
 

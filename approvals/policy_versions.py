@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
 from approvals import people, policy_diff, rows
@@ -26,22 +27,27 @@ class Version:
     problem: str = ""
     changed: list[Difference] | None = None
 
+    @property
+    def when(self) -> datetime | None:
+        """The same moment, None where the ledger knows of none."""
+        return datetime.fromisoformat(self.at) if self.at else None
+
 
 def numbered(workspace_id: UUID, number: int) -> Policy | None:
     """The version of this number."""
     return Policy.objects.filter(workspace_id=workspace_id, version=number).first()
 
 
-def versions(workspace_id: UUID) -> list[Version]:
-    """Every version, the newest first."""
+def versions(workspace_id: UUID, *, most: int | None = None) -> list[Version]:
+    """Every version, or so many of them, the newest first."""
     loaded = {entry["version"]: entry for entry in entries.read(workspace_id, "workspace", only=["policy.loaded"])}
     named = _names({entry["by"] for entry in loaded.values()})
-    found: list[Version] = []
-    before: Policy | None = None
-    for policy in Policy.objects.filter(workspace_id=workspace_id).order_by("version"):
-        found.append(_told(policy, before, loaded.get(policy.version), named))
-        before = policy
-    return found[::-1]
+    known = list(Policy.objects.filter(workspace_id=workspace_id).order_by("-version")[: most and most + 1])
+    befores = [*known[1:], None] if most is None or len(known) <= most else known[1:]
+    return [
+        _told(policy, before, loaded.get(policy.version), named)
+        for policy, before in zip(known[:most], befores, strict=True)
+    ]
 
 
 def _told(policy: Policy, before: Policy | None, entry: dict[str, str] | None, named: dict[str, str]) -> Version:

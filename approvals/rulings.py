@@ -56,6 +56,7 @@ class Ruling(rows.Row):
     class Meta:
         indexes = [
             models.Index(fields=["workspace", "subject"], name="rulings_of_a_subject"),
+            models.Index(fields=["workspace", "-created_at"], name="rulings_of_late"),
             models.Index(
                 fields=["workspace", "-created_at"], condition=models.Q(shadow=True), name="rulings_in_shadow"
             ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.core.management.base import CommandError
 
 from approvals import changes
+from approvals.approvals import Approval
 from approvals.people import Person, Workspace
 from approvals.policies import NeedsApproval
 from approvals.votes import Refused
@@ -26,5 +27,10 @@ def ask(
     answer = changes.propose(workspace, change, by=by, reason=reason)
     if isinstance(answer, Refused):
         raise CommandError(answer.message)
-    until = f"{answer.expires_at:%Y-%m-%d %H:%M} UTC"
-    return f"Nothing has changed yet: {answer.public_id} asks people until {until}, by rule {answer.rule_id}."
+    return told(answer)
+
+
+def told(asked: Approval) -> str:
+    """That people are asked, as a command prints it."""
+    until = f"{asked.expires_at:%Y-%m-%d %H:%M} UTC"
+    return f"Nothing has changed yet: {asked.public_id} asks people until {until}, by rule {asked.rule_id}."

@@ -20,6 +20,8 @@ from approvals.pages import (
     remarks,
     review,
 )
+from approvals.pages.policy import draft, rule, writing
+from approvals.pages.policy import page as policy
 
 urlpatterns = [
     path("", inbox.home, name="home"),
@@ -46,6 +48,12 @@ urlpatterns = [
     path("w/<slug:slug>/ledger", history.ledger, name="ledger"),
     path("w/<slug:slug>/ledger/entries", ledger.entries, name="ledger_entries"),
     path("w/<slug:slug>/ledger/entries/<str:entry_id>", ledger.entry, name="ledger_entry"),
+    path("w/<slug:slug>/policy", policy.page, name="policy"),
+    path("w/<slug:slug>/policy/drafts", draft.begin, name="policy_begin"),
+    path("w/<slug:slug>/policy/drafts/<str:draft_id>", draft.page, name="policy_draft"),
+    path("w/<slug:slug>/policy/drafts/<str:draft_id>/text", writing.page, name="policy_text"),
+    path("w/<slug:slug>/policy/drafts/<str:draft_id>/rule", rule.page, name="policy_rule"),
+    path("w/<slug:slug>/policy/drafts/<str:draft_id>/act", draft.act, name="policy_act"),
     path("w/<slug:slug>/people", people.page, name="people"),
     path("w/<slug:slug>/people/<str:invitation>/withdraw", people.withdraw, name="withdraw_invitation"),
     path("w/<slug:slug>/live", live.live, name="live"),

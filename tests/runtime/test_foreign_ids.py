@@ -22,7 +22,18 @@ from django.core.management import CommandError, call_command, get_commands, loa
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
-from approvals import absences, assurance, granting, identities, invitations, people, policies, rows, watchers
+from approvals import (
+    absences,
+    assurance,
+    granting,
+    identities,
+    invitations,
+    people,
+    policies,
+    policy_drafts,
+    rows,
+    watchers,
+)
 from approvals.approvals import Approval
 from approvals.deputies import Absence
 from approvals.grants import Grant
@@ -54,6 +65,7 @@ PREFIXES = {
     "entry_id": "ent",
     "agent_id": "agt",
     "tool_id": "tol",
+    "draft_id": "pdr",
 }
 PLAIN = {"number": 1, "rest": "nothing", "short": "nowhere"}
 """Arguments of routes that name no row by themselves."""
@@ -113,6 +125,9 @@ def stranger(desk: Desk, committed_db: str) -> Iterator[Stranger]:
     )
     assert isinstance(away, Absence)
     foreign["absence"] = away.public_id
+    draft = policy_drafts.begin(cast.northwind, by=cast.omar)
+    assert isinstance(draft, policy_drafts.Draft)
+    foreign["draft_id"] = draft.public_id
     foreign["invitation"] = Invitation.objects.get().public_id
     foreign["entry_id"] = Entry.objects.filter(workspace=cast.northwind, kind="approval.opened").latest("at").public_id
     foreign["agent_id"] = desk.agent.public_id

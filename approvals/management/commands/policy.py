@@ -14,12 +14,12 @@ from django.core.management.base import CommandError, CommandParser
 
 from approvals import (
     bars,
-    changes,
     explaining,
     policies,
     policy_backtest,
     policy_cases,
     policy_diff,
+    policy_switching,
     policy_versions,
     rows,
     schemas,
@@ -31,6 +31,7 @@ from approvals.ledger.printing import PlainCommand
 from approvals.management import proposing, who
 from approvals.people import Person, Workspace
 from approvals.rulings import UNPROVEN
+from approvals.votes import Refused
 
 _Read = TypeVar("_Read")
 
@@ -81,14 +82,17 @@ class Command(PlainCommand):
     def _load(self, workspace: Workspace, options: dict[str, Any]) -> None:
         author, text = who.member(options["by"], workspace), _read(options["file"])
         try:
-            policy = policies.load(workspace, text, by=author.public_id if author else "system", author=author)
+            answer = policy_switching.switch_on(workspace, text, by=author, reason=options["reason"])
         except policies.PolicyFault as fault:
             raise CommandError(f"{options['file']}: {fault}") from fault
         except policies.NeedsApproval as asks:
-            self.stdout.write(
-                proposing.ask(workspace, _change(workspace, text), asks, by=author, reason=options["reason"])
-            )
+            raise CommandError(f"{asks} Say who wants it: --by EMAIL.") from asks
+        if isinstance(answer, Refused):
+            raise CommandError(answer.message)
+        if isinstance(answer, Approval):
+            self.stdout.write(proposing.told(answer))
             return
+        policy = answer
         self.stdout.write(f"Version {policy.version} is in force in {workspace.name}: {len(policy.rules)} rules.")
 
     def _show(self, workspace: Workspace, options: dict[str, Any]) -> None:
@@ -167,16 +171,6 @@ class Command(PlainCommand):
             raise CommandError(f"It cannot be proved what was asked. {fault}") from fault
         for line in lines:
             self.stdout.write(line)
-
-
-def _change(workspace: Workspace, text: bytes) -> changes.Change:
-    """A change to a document that was found to be a policy, if its people fit it too."""
-    document = policies.read_document(text)
-    try:
-        bars.check_people(workspace.pk, document["rules"])
-    except policies.PolicyFault as fault:
-        raise CommandError(str(fault)) from fault
-    return changes.of_policy(workspace, document)
 
 
 def _approval(workspace: Workspace, named: str) -> Approval:
