@@ -10,21 +10,23 @@ from uuid import UUID
 from approvals import people, rows
 from approvals.ledger import entries, followed
 from approvals.ledger.about import Broken
-from approvals.people import Able, Given, Membership, Person, home, is_operators, rights_in_force
+from approvals.people import Able, Given, Membership, Person, Team, home, is_operators, rights_in_force
 
 
 @dataclass(frozen=True)
 class _Told:
     """Who is a member by the ledger and not switched off, which rights it gave and did not take (person, right, thing),
-    and which teams it formed under which name."""
+    which it ever gave, and which teams it formed under which name."""
 
     joined: frozenset[str] = frozenset()
     granted: frozenset[tuple[str, str, str]] = frozenset()
     off: frozenset[str] = frozenset()
     formed: frozenset[Given] = frozenset()
+    ever: frozenset[tuple[str, str, str]] = frozenset()
 
     def after(self, told: Iterable[dict[str, Any]]) -> _Told:
         joined, granted, off, formed = set(self.joined), set(self.granted), set(self.off), set(self.formed)
+        ever = set(self.ever)
         for entry in told:
             match entry["kind"]:
                 case "person.joined":
@@ -37,11 +39,12 @@ class _Told:
                     off.discard(entry["person"])
                 case "right.granted":
                     granted.add((entry["person"], entry["right"], entry["thing"]))
+                    ever.add((entry["person"], entry["right"], entry["thing"]))
                 case "right.revoked":
                     granted.discard((entry["person"], entry["right"], entry["thing"]))
                 case "team.formed":
                     formed.add(Given(entry["team"], entry["slug"]))
-        return _Told(frozenset(joined), frozenset(granted), frozenset(off), frozenset(formed))
+        return _Told(frozenset(joined), frozenset(granted), frozenset(off), frozenset(formed), frozenset(ever))
 
 
 _RIGHTS = ["person.joined", "person.left", "person.deactivated", "person.reactivated", "right.granted", "right.revoked"]
@@ -93,6 +96,54 @@ def may(person: Any, right: str, thing: Any) -> bool:
         return people.may(person, right, thing) and explained(person, right, thing)
     except Broken:
         return False
+
+
+def members(workspace_id: UUID) -> set[UUID]:
+    """Who is a member by the ledger and not switched off. Raises ledger.about.Broken."""
+    told = _TOLD.of(workspace_id)
+    return {key for one in told.joined - told.off if (key := rows.parse_id(Person.PREFIX, one))}
+
+
+def able(workspace_id: UUID, seats: Iterable[str]) -> Able:
+    """Who may take these seats by the ledger alone, whatever the rows say. Raises ledger.about.Broken."""
+    told, wanted = _TOLD.of(workspace_id), set(seats)
+    by_thing = {("decide", given.thing): given for given in told.formed if given.called in wanted}
+    by_thing |= {("operate", seat): Given(seat, seat) for seat in wanted if is_operators(seat)}
+    found: Able = {key: {} for key in members(workspace_id)}
+    for person, right, thing in told.granted:
+        key, given = rows.parse_id(Person.PREFIX, person), by_thing.get((right, thing))
+        if given and key in found:
+            found[key][given.called] = given
+    return {key: held for key, held in found.items() if held}
+
+
+def former(team: Team) -> set[UUID]:
+    """Who could decide for a team once, members or not, and cannot any more. Raises ledger.about.Broken."""
+    told = _TOLD.of(team.workspace_id)
+    lost = (who for who, right, thing in told.ever - told.granted if (right, thing) == ("decide", team.public_id))
+    return {key for one in lost if (key := rows.parse_id(Person.PREFIX, one))}
+
+
+def teams(workspace_id: UUID, slugs: Iterable[str]) -> dict[str, Team]:
+    """The teams that the ledger formed under these names, whatever their rows are called by now, in the order of the
+    names. Raises ledger.about.Broken."""
+    wanted = set(slugs)
+    formed = {given.called: given.thing for given in _TOLD.of(workspace_id).formed if given.called in wanted}
+    keys = [key for thing in formed.values() if (key := rows.parse_id(Team.PREFIX, thing))]
+    here = {one.public_id: one for one in Team.objects.filter(workspace_id=workspace_id, pk__in=keys)}
+    return {slug: here[thing] for slug, thing in sorted(formed.items()) if thing in here}
+
+
+def team(workspace_id: UUID, slug: str) -> Team | None:
+    """The one that the ledger formed under this name; None where there is none. Raises ledger.about.Broken."""
+    return teams(workspace_id, [slug]).get(slug)
+
+
+def called(team: Team) -> str:
+    """The name under which the ledger formed a team; that of its row for one that this transaction is forming. Raises
+    ledger.about.Broken."""
+    formed = _TOLD.of(team.workspace_id).formed
+    return next((given.called for given in formed if given.thing == team.public_id), team.slug)
 
 
 def _explained(told: _Told, person: str, seats: dict[str, Given]) -> bool:

@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
-from approvals import floods, glass, habits, halts, rows, shadows, workspaces
+from approvals import floods, glass, habits, halts, rescues, rows, shadows, workspaces
 from approvals.approvals import ENDED, Approval
 from approvals.pages import clock
 from approvals.pages.door import Visit, member
@@ -134,6 +134,7 @@ def _context(request: Visit) -> dict[str, Any]:
         "here": "inbox",
         "waiting": counts["for-you"],
         "broken": glass.unreviewed(request.workspace.pk),
+        "rescues": rescues.told(request.workspace.pk),
         "habits": habits.for_reader(request.workspace, request.user),
         "halts": halts.on(request.workspace.pk),
         "tabs": [{"key": key, "label": label, "count": counts[key]} for key, label in LABELS.items()],

@@ -8,13 +8,14 @@ from typing import Any, Final
 
 from django.test import RequestFactory
 
-from approvals import absences, granting, grants, people, policies, rows
+from approvals import absences, granting, grants, people, policies, rescues, rows, vouched
 from approvals.approvals import Approval
 from approvals.decisions import decide
 from approvals.deputies import Absence
 from approvals.grants import Grant
 from approvals.ledger import canonical, keys
 from approvals.revisions import current_revision
+from approvals.votes import Refused
 from runtime import credentials, definitions
 from tests.campaigns.field import POLICY, Field
 from tests.campaigns.forgeries import kind
@@ -32,6 +33,19 @@ def forged_right(field: Field) -> None:
         **key,
     )
     field.approve(field.mallory)
+
+
+@kind("a team is made to look lost, to get into it past its rule", held=True)
+def people_taken_away(field: Field) -> None:
+    people.join(field.mallory, field.workspace, by="system")
+    people.grant(field.mallory, "administer", field.workspace, by="system")
+    changes = "  - {id: changes, match: {kind: change}, verdict: require_approval, approvals: [{team: finance}]}"
+    policies.load(field.workspace, f"{POLICY.rstrip()}\n{changes}\n", by="system")
+    field.sql("DELETE FROM guardian_userobjectpermission WHERE user_id = %(dana)s", dana=field.dana.pk)
+    finance = vouched.team(field.workspace.pk, "finance")
+    assert finance is not None
+    answer = rescues.announce(field.workspace, finance, field.mallory, by=field.mallory, reason="Nobody is left.")
+    field.refused = answer.code if isinstance(answer, Refused) else ""
 
 
 @kind("a seat is lent past Placet", held=True)
