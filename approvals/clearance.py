@@ -10,6 +10,7 @@ from uuid import UUID
 
 from approvals import (
     bars,
+    behind,
     chronicle,
     deputies,
     escalation,
@@ -160,6 +161,8 @@ def _no_longer_granted(ruling: Any, args: bytes, opinion: policies.Opinion) -> N
         return NotCleared(given.code if given.code == "tampered" else "grant_over", given.message)
     if why := not_covered(given, ruling, args, opinion):
         return NotCleared("grant_over", why)
+    if behind.person(ruling.workspace_id, ruling.chain) in given.givers:
+        return NotCleared("grant_over", "The person behind the run gave the standing grant.")
     # Policy may allow such a call outright by now: then its rule limits nothing.
     asks = opinion.rule if opinion.verdict == "require_approval" else None
     terms = given.terms_under(asks) if asks else given.terms
@@ -174,6 +177,12 @@ class Granted:
 
     terms: grants.Terms
     vote: votes.Ballot
+
+    @property
+    def givers(self) -> set[UUID]:
+        """Everybody whose yes it rests on, and those in whose place they spoke."""
+        given = self.vote.yeses
+        return {key for vote in given for key in (vote.person_id, vote.in_place_of_id) if key}
 
     def terms_under(self, rule: Mapping[str, Any]) -> grants.Terms:
         """The terms as far as the rule of today goes with them."""

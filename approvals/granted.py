@@ -77,9 +77,8 @@ def _take(grant: Grant, sought: Sought, opinion: policies.Opinion, by: str) -> C
     given = clearance.granted(grant)
     if isinstance(given, NotCleared) or clearance.not_covered(given, sought, sought.args, opinion):
         return None
-    spoke = {key for vote in given.vote.yeses for key in (vote.person_id, vote.in_place_of_id) if key}
     terms = given.terms_under(opinion.rule or {})
-    if sought.requester_id in spoke or not _in_force(grant, terms):
+    if sought.requester_id in given.givers or not _in_force(grant, terms):
         return None
     room, amount = grants.spent(grant), terms.amount(canonical.parse(sought.args))
     if room is None or amount is None or grant.uses.filter(subject=sought.subject).exists():

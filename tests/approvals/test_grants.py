@@ -268,3 +268,15 @@ def test_the_person_behind_a_run_gives_no_grant_for_it(cast: Cast) -> None:
     give(cast)
     assert hold(cast, requester=cast.dana)[1].verdict == "require_approval"
     assert hold(cast)[1].verdict == "allow"
+
+
+def test_who_is_behind_a_run_by_the_ledger_gives_no_grant_for_it_when_it_is_sent(cast: Cast) -> None:
+    """AZ-2: proved once more at clearance, by the entry that began the run."""
+    give(cast)
+    proposal = propose(cast, refund(30_000))
+    with rows.within(cast.northwind):
+        begun = {"requester": cast.dana.public_id}
+        entries.append(cast.northwind.pk, proposal.chain, "run.started", begun, by=cast.dana.public_id)
+    with rows.within(cast.northwind):
+        held = proposal, gate.hold(gate.judge(proposal))
+    assert held[1].verdict == "allow" and cleared(cast, held).code == "grant_over"
