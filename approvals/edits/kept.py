@@ -7,8 +7,10 @@ means another thing.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from approvals.edits import shapes, view
 from approvals.edits.places import ABSENT, at, below, is_index
 from approvals.edits.texts import pretty
 from approvals.edits.view import View
@@ -44,14 +46,47 @@ def restored(value: Any, base: Any, place: View) -> Any:
     """
     used: dict[str, str] = {}
     new = _restored(value, base, place.pointer, used)
-    whole = View(place.tool, place.whole, place.pointer, place.name, place.node, new, place.known)
-    _hold_covered(whole, used, base)
+    whole = _with(place.whole, canonical.split(place.pointer), new)
+    _hold_covered(View(place.tool, whole, place.pointer, place.name, place.node, new, place.known), used, base)
     return new
 
 
-def _field(pointer: str) -> list[str]:
-    """The way to a field, whichever entries of lists it leads through."""
-    return [part for part in canonical.split(pointer) if not is_index(part)]
+def _with(whole: Any, way: Sequence[str], new: Any) -> Any:
+    """All arguments with another value at the end of this way, as far as they lead there."""
+    if not way:
+        return new
+    first, rest = way[0], way[1:]
+    if isinstance(whole, dict):
+        return whole | {first: _with(whole.get(first), rest, new)}
+    if isinstance(whole, list) and is_index(first) and int(first) <= len(whole):
+        index = int(first)
+        return [*whole[:index], _with(whole[index] if index < len(whole) else None, rest, new), *whole[index + 1 :]]
+    return whole
+
+
+def _field(root: View, pointer: str) -> tuple[str | int | None, ...]:
+    """The field at a pointer: names of members, None for whichever entry of a list, and the number of an entry that has
+    a schema of its own. Only a list tells which of the two a number is. Raises ValueError where the value has no such
+    place."""
+    way: list[str | int | None] = []
+    for part in canonical.split(pointer):
+        if isinstance(root.value, list) and is_index(part) and int(part) < len(root.value):
+            way.append(int(part) if int(part) < shapes.firsts(root.flat) else None)
+            root = root.entry(root.flat, int(part))
+        elif isinstance(root.value, dict) and part in root.value:
+            way.append(part)
+            root = root.member(root.flat, part)
+        else:
+            raise ValueError(pointer)
+    return tuple(way)
+
+
+def _same_field(place: View, origin: str, base: Any) -> bool:
+    """Whether the origin in what is edited is the field that stands at this place now."""
+    try:
+        return _field(view.root(place.tool, base), origin) == _field(view.root(place.tool, place.whole), place.pointer)
+    except ValueError:
+        return False
 
 
 def _is_mark(value: Any) -> bool:
@@ -79,7 +114,7 @@ def _hold_covered(place: View, used: dict[str, str], base: Any) -> None:
     """Refuse a mark at a place that does not mask it, unless what it stands for only has the form of a mark."""
     if place.pointer in used:
         origin = used[place.pointer]
-        same_field = bool(place.secret) and _field(origin) == _field(place.pointer)
+        same_field = bool(place.secret) and _same_field(place, origin, base)
         if not same_field and not _is_mark(at(base, origin)):
             raise Misplaced(place.pointer, f"A kept secret stays in its own field; {KEPT} does not belong here.")
         return

@@ -88,11 +88,21 @@ def member(flat: Node, name: str) -> tuple[Node | bool, bool]:
     return (rest, True) if isinstance(rest, Mapping) and rest else (ANYTHING, not declares(flat))
 
 
+def firsts(flat: Node) -> int:
+    """How many first entries of a list have a schema of their own."""
+    return len(_firsts(flat))
+
+
+def _firsts(flat: Node) -> list[Any]:
+    found = flat.get("prefixItems", flat.get("items"))
+    return found if isinstance(found, list) else []
+
+
 def entry(flat: Node, index: int) -> Node | bool:
     """The schema of a list's entry."""
-    firsts = flat.get("prefixItems", flat.get("items") if isinstance(flat.get("items"), list) else None)
-    if isinstance(firsts, list) and index < len(firsts):
-        return firsts[index]
+    if index < firsts(flat):
+        node: Node | bool = _firsts(flat)[index]
+        return node
     rest = flat.get("items") if not isinstance(flat.get("items"), list) else flat.get("additionalItems")
     return rest if isinstance(rest, Mapping) else ANYTHING
 

@@ -137,6 +137,35 @@ def test_a_mark_stays_in_its_own_field_and_not_in_one_of_the_same_name() -> None
     assert [(fault.pointer, fault.rule) for fault in edited.faults] == [("/theirs/token", "masked")]
 
 
+ONE: dict[str, Any] = {"type": "object", "properties": {"token": {"type": "string"}}}
+SHIFTS: dict[str, tuple[dict[str, Any], Any, Any]] = {
+    "another member with a number for a name": (
+        {"type": "object", "additionalProperties": ONE},
+        {"1": {"token": "hunter2"}, "2": {"token": "x"}},
+        {"1": {"token": "y"}, "2": {"token": {"$kept": "/of/1/token"}}},
+    ),
+    "a member of what was a list": (
+        {"anyOf": [{"type": "array", "items": ONE}, {"type": "object", "additionalProperties": ONE}]},
+        [{"token": "hunter2"}],
+        {"0": {"token": {"$kept": "/of/0/token"}}},
+    ),
+    "another entry of a list of different things": (
+        {"type": "array", "prefixItems": [ONE, {**ONE, "title": "Theirs"}]},
+        [{"token": "hunter2"}, {"token": "x"}],
+        [{"token": "y"}, {"token": {"$kept": "/of/0/token"}}],
+    ),
+}
+
+
+@pytest.mark.parametrize("shift", SHIFTS)
+def test_no_number_in_a_mark_leads_to_a_sibling(shift: str) -> None:
+    """WB-9 RN-13: only among the like entries of a list does a secret move."""
+    schema, base, edited = SHIFTS[shift]
+    tool = Tool({"type": "object", "properties": {"of": schema}})
+    told = read_raw(json.dumps({"of": edited}), tool, {"of": base})
+    assert [fault.rule for fault in told.faults] == ["masked"]
+
+
 def test_a_value_that_looks_like_a_mark_comes_back() -> None:
     """WB-9: it is kept like a secret, so nothing can be mistaken."""
     base = {"env": {"odd": {"$kept": "/env"}}}
