@@ -231,7 +231,7 @@ def named(email: str) -> Person | None:
 
 def names(keys: Iterable[UUID]) -> dict[UUID, str]:
     """The names of these people, in one query."""
-    return dict(Person.objects.filter(pk__in=set(keys)).values_list("pk", "name"))
+    return {one.pk: one.name for one in Person.objects.filter(pk__in=set(keys))}
 
 
 def _holders(right: str, thing: models.Model) -> models.QuerySet[Person]:

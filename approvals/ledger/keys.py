@@ -36,6 +36,7 @@ Purpose = Literal[
     "invitation",
     "keeping",
     "ledger",
+    "name",
     "password",
     "policy",
     "reset",

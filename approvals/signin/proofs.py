@@ -48,12 +48,14 @@ def _factors_of(person: Person) -> list[Authenticator]:
 
 
 def unproven(workspace_id: UUID) -> Iterator[str]:
-    """A sentence for whatever of its members' sign-ins was written past Placet: addresses, passwords, factors,
+    """A sentence for whatever of its members' sign-ins was written past Placet: addresses, names, passwords, factors,
     identities."""
     told = ways.told_now(workspace_id)
     for person in Person.objects.filter(memberships__workspace_id=workspace_id).order_by("email"):
         if not person.address_holds():
             yield f"The address {person.email} was not set by Placet."
+        if not person.name_holds():
+            yield f"The name of {person.email} was not set by Placet."
         if not person.password_holds():
             yield f"The password of {person.email} was not set by Placet."
         yield from _ways_of(person, told)
