@@ -12,7 +12,8 @@ from django.db.models import Q
 from approvals import deputies, people, rows, vouched
 from approvals.deputies import Absence
 from approvals.ledger import entries, keys
-from approvals.people import Person, Team, Workspace
+from approvals.ledger.about import Broken
+from approvals.people import Person, Workspace
 from approvals.policies import NeedsApproval, PolicyFault
 from approvals.votes import Refused
 
@@ -139,12 +140,12 @@ def _not_lendable(
 def _past_the_rule(workspace: Workspace, person: Person, deputy: Person, teams: Sequence[str]) -> Refused | None:
     """Whether somebody else lends seats of a team into which nobody comes before people approved it;
     those who decide for it come into nothing new."""
-    own = people.teams_decided_by(deputy, workspace.pk)
-    lent = Team.objects.filter(workspace=workspace, slug__in=set(teams) - own)
     try:
+        named = vouched.teams(workspace.pk, teams).values()
+        lent = [team for team in named if not vouched.explained(deputy, "decide", team)]
         for team, guards in product(lent, people.GIVING):
             guards(deputy, "decide", team)
-    except (NeedsApproval, PolicyFault) as asks:
+    except (NeedsApproval, PolicyFault, Broken) as asks:
         return Refused("needs_approval", f"{asks} Only {person.name} may lend this seat.", pointer="/deputy")
     return None
 

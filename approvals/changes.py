@@ -32,7 +32,7 @@ from approvals import (
 )
 from approvals.approvals import Approval, context_of
 from approvals.clearance import Cleared, NotCleared, clearance
-from approvals.ledger import canonical
+from approvals.ledger import about, canonical
 from approvals.people import Membership, Person, Team, Workspace
 from approvals.policies import NeedsApproval, Opinion
 from approvals.rulings import UNPROVEN
@@ -76,13 +76,14 @@ def of_team(team: Team, *, joining: Person) -> Change:
     """Somebody more who decides for a team."""
     before = described(team)
     after = before | {"people": sorted([*before["people"], _named(joining)], key=lambda one: str(one["person_id"]))}
-    return Change("team", team.slug, f"Who decides for {team.name}"[:200], after, before)
+    return Change("team", vouched.called(team), f"Who decides for {team.name}"[:200], after, before)
 
 
 def described(team: Team) -> dict[str, Any]:
-    """A team as people approve it: everybody who may decide for it."""
+    """A team as people approve it: everybody who may decide for it, under the name that the ledger formed it by. Raises
+    ledger.about.Broken."""
     folk = sorted((_named(person) for person in people.deciders(team)), key=lambda one: one["person_id"])
-    return {"team": team.slug, "name": team.name, "people": folk}
+    return {"team": vouched.called(team), "name": team.name, "people": folk}
 
 
 def _named(person: Person) -> dict[str, str]:
@@ -262,7 +263,7 @@ def _policy(change: Approved) -> None:
 
 
 def _team(change: Approved) -> None:
-    team = Team.objects.filter(workspace=change.workspace, slug=change.document["team"]).first()
+    team = vouched.team(change.workspace.pk, change.document["team"])
     before = context_of(change.approval).get("before")
     if team is None or before is None or _ids(described(team)) != _ids(before):
         raise Unfit("Others decide for the team than when it was asked for.")
@@ -303,9 +304,13 @@ resolutions.OWN["change"] = resolved
 
 
 def _guard(person: Person, right: str, thing: Model) -> None:
-    """Nobody gets to decide for a team past the rule that wants people to approve it. Raises NeedsApproval."""
+    """Nobody gets to decide for a team past the rule that wants people to approve it. Raises NeedsApproval,
+    PolicyFault."""
     if right == "decide" and isinstance(thing, Team):
-        change = of_team(thing, joining=person)
+        try:
+            change = of_team(thing, joining=person)
+        except about.Broken as fault:
+            raise policies.PolicyFault("", "gone", str(fault)) from fault
         if opinion := policies.changing(thing.workspace_id, "team", change.document):
             raise NeedsApproval("team", opinion)
 

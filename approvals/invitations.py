@@ -15,7 +15,7 @@ from django.db import IntegrityError, models, transaction
 from approvals import identities, letters, people, policies, rows, tokens, vouched, workspaces
 from approvals.ledger import canonical, entries, followed, keys
 from approvals.ledger.about import Broken
-from approvals.people import Person, Team, Workspace
+from approvals.people import Person, Workspace
 from approvals.providers import Claims
 from approvals.votes import Refused
 
@@ -159,7 +159,10 @@ def invite(
     with rows.within(workspace):
         if by is not None and not may_invite(by, workspace):
             return Refused("not_allowed", "Only those who administer the workspace may invite.")
-        known = set(Team.objects.filter(workspace=workspace, slug__in=teams).values_list("slug", flat=True))
+        try:
+            known = vouched.teams(workspace.pk, teams).keys()
+        except Broken as fault:
+            return Refused("tampered", str(fault))
         if unknown := sorted(set(teams) - known):
             return Refused("unknown_team", f"The workspace has no team {unknown[0]}.", pointer="/teams")
         if refused := _guarded(workspace, teams):
@@ -172,9 +175,9 @@ def invite(
 
 def _guarded(workspace: Workspace, teams: Sequence[str]) -> Refused | None:
     """Whether the policy wants people to approve who decides for one of these teams: no invitation gets past that."""
-    for team in Team.objects.filter(workspace=workspace, slug__in=teams).order_by("slug"):
+    for slug, team in vouched.teams(workspace.pk, teams).items():
         try:
-            asked = policies.changing(workspace.pk, "team", {"team": team.slug, "name": team.name, "people": []})
+            asked = policies.changing(workspace.pk, "team", {"team": slug, "name": team.name, "people": []})
         except policies.PolicyFault as fault:
             return Refused("tampered", fault.message)
         if asked:
@@ -250,6 +253,6 @@ def _accept(welcome: Welcome, person: Person) -> Refused | None:
     body = {"invitation": invitation.public_id, "person": person.public_id}
     entries.append(workspace.pk, "workspace", "invitation.accepted", body, by=person.public_id)
     people.join(person, workspace, by=by)
-    for team in Team.objects.filter(workspace=workspace, slug__in=invitation.teams).order_by("slug"):
+    for team in vouched.teams(workspace.pk, invitation.teams).values():
         people.grant(person, "decide", team, by=by)
     return None

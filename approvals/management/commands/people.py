@@ -22,6 +22,7 @@ from approvals import (
     people,
     rows,
     signin,
+    vouched,
     weeks,
     witness,
 )
@@ -239,8 +240,11 @@ def _thing(workspace: Workspace, text: str) -> Model:
     kind, _, name = text.partition(":")
     if kind == "workspace":
         return workspace
-    field, model = ("slug", Team) if kind == "team" else ("name", _model(kind))
-    thing = model._default_manager.filter(workspace_id=workspace.pk, **{field: name}).order_by("created_at").last()
+    if kind == "team":
+        thing: Model | None = vouched.team(workspace.pk, name)
+    else:
+        found = _model(kind)._default_manager.filter(workspace_id=workspace.pk, name=name)
+        thing = found.order_by("created_at").last()
     if thing is None:
         raise CommandError(f"The workspace {workspace.slug} has no {text}.")
     return thing
