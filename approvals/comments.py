@@ -7,13 +7,12 @@ digest of the words.
 
 from __future__ import annotations
 
-import unicodedata
 from typing import Final
 from uuid import UUID
 
 from django.db import models
 
-from approvals import approvals, people, revisions, rows
+from approvals import approvals, people, revisions, rows, words
 from approvals.approvals import Approval
 from approvals.ledger import canonical, keys, sealing
 from approvals.people import Person
@@ -25,11 +24,6 @@ MOST: Final = 200
 """So many comments an approval takes."""
 MOST_EACH: Final = 50
 """So many of them one person writes: nobody takes the word from the others."""
-
-
-def worded(text: str) -> str:
-    """What there is to read of a text, without the blanks around it: nothing where nobody could see a word."""
-    return "" if all(each.isspace() or unicodedata.category(each) == "Cf" for each in text) else text.strip()
 
 
 class Comment(rows.Row):
@@ -93,7 +87,7 @@ def unfit(text: str) -> Refused | None:
 
 def leave(workspace_id: UUID, approval_id: UUID, *, by: Person, text: str, via: str) -> Comment | Refused:
     """Say something of an approval, open or settled, and decide nothing. Never raises for a domain answer."""
-    text = worded(text)
+    text = words.spoken(text)
     with rows.within(workspace_id):
         mine = Approval.objects.filter(workspace_id=workspace_id, pk=approval_id)
         found = mine.select_for_update(no_key=True).first()

@@ -33,6 +33,7 @@ from approvals import (
     stops,
     turns,
     vouched,
+    words,
 )
 from approvals.answers import Decided as Decided
 from approvals.approvals import Approval
@@ -90,7 +91,7 @@ def decide(
     it is that this is the person; a rejection needs a ``message``, and so does what the rule names. Never raises for a
     domain answer, so that refused attempts are in the ledger too.
     """
-    attempt = Attempt(by, verdict, revision, digest, via, comments.worded(message), edited, response, choice, assurance)
+    attempt = Attempt(by, verdict, revision, digest, via, words.spoken(message), edited, response, choice, assurance)
     if changes is not None:
         attempt = replace(attempt, changes=requested.made(changes))
     with rows.within(workspace_id):

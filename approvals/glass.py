@@ -15,7 +15,7 @@ from uuid import UUID
 
 from django.db import models
 
-from approvals import approvals, letters, people, returns, revisions, rows, vouched
+from approvals import approvals, letters, people, returns, revisions, rows, vouched, words
 from approvals.answers import Decided
 from approvals.approvals import Approval
 from approvals.ledger import about, canonical, entries, followed, sealing
@@ -218,11 +218,12 @@ def review(workspace: Workspace, approval: Approval, *, by: Person, finding: str
         if refused := _may_not_review(found, by) or _badly_found(finding, note):
             return refused
         sets: dict[str, Any] = {"reviewed_by": by, "reviewed_at": rows.now()}
-        sets["note"] = sealing.seal(workspace.pk, note.strip().encode(), place=_place(found.pk))
+        said = words.spoken(note).encode()
+        sets["note"] = sealing.seal(workspace.pk, said, place=_place(found.pk))
         if not rows.move(GlassReview, found.pk, frm="open", to=finding, **sets):
             return Refused("too_late", "Somebody reviewed it already.")
         body = {"approval": approval.public_id, "finding": finding}
-        body["note_digest"] = canonical.sha256_hex(note.strip().encode())
+        body["note_digest"] = canonical.sha256_hex(said)
         entries.append(workspace.pk, followed.CHAIN, _REVIEWED, body, by=by.public_id)
         rows.publish(workspace.pk, approval.public_id)
     return None
@@ -264,7 +265,7 @@ def _only(of: Any, team: str, what: str) -> Refused:
 def _badly_found(finding: str, note: str) -> Refused | None:
     if finding not in {"right", "wrong"}:
         return Refused("unknown_finding", "Say whether it was right or wrong.", pointer="/finding")
-    if not note.strip() or len(note) > NOTE_MAX or "\x00" in note:
+    if not words.spoken(note) or len(note) > NOTE_MAX or "\x00" in note:
         return Refused("needs_message", f"Say what you found, in at most {NOTE_MAX} characters.", pointer="/note")
     return None
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from approvals import approvals, comments, revisions, rows
+from approvals import approvals, comments, revisions, rows, words
 from approvals.answers import Decided
 from approvals.approvals import Approval
 from approvals.edits import places
@@ -39,7 +39,7 @@ class Change:
 
 def request(vote: Ballot, attempt: Attempt) -> Decided | Refused:
     """Take the request of one person: the approval ends with it."""
-    wanted = [Change(each.pointer, each.comment.strip()) for each in attempt.changes or ()]
+    wanted = [Change(each.pointer, words.spoken(each.comment)) for each in attempt.changes or ()]
     if refusal := _refusal(vote, wanted):
         return refusal
     said = replace(attempt, response=encoded(wanted), choice=REQUESTED)

@@ -28,6 +28,7 @@ from approvals import (
     rows,
     signin,
     witness,
+    words,
     workspaces,
 )
 from approvals.fresh import confirm_address as confirm_address
@@ -154,7 +155,7 @@ def _known(request: Any, welcome: Welcome, told: dict[str, Any]) -> HttpResponse
 
 
 def _new(request: Any, welcome: Welcome, told: dict[str, Any]) -> HttpResponse:
-    name, password = request.POST.get("name", "").strip(), request.POST.get("password", "")
+    name, password = words.spoken(request.POST.get("name", "")), request.POST.get("password", "")
     faults = _password_faults(password, Person(email=welcome.invitation.email, name=name))
     missing = "" if 0 < len(name) <= NAME_MOST and "\x00" not in name else "Your name, as others know you."
     if faults or missing:

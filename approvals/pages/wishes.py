@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from approvals import words
 from approvals.edits import marks
 from approvals.ledger import canonical
 
@@ -37,4 +38,4 @@ def read(sent: Mapping[str, Any], args: Any) -> list[Wish]:
 
 def changes(wishes: list[Wish]) -> list[tuple[str, str]]:
     """Pointer and words of each line that says something."""
-    return [(wish.pointer, wish.text.replace("\r\n", "\n")) for wish in wishes if wish.text.strip()]
+    return [(wish.pointer, wish.text.replace("\r\n", "\n")) for wish in wishes if words.spoken(wish.text)]
