@@ -9,10 +9,11 @@ from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
-from django.db.models import Count, Min, Q, QuerySet
+from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet
 
 from approvals import expiry, policies, rows
 from approvals.approvals import Approval
+from approvals.revisions import Revision
 from approvals.rulings import UNPROVEN
 from approvals.said import Attempt, Decision
 from approvals.votes import Ballot, Refused
@@ -55,9 +56,11 @@ def too_fast(vote: Ballot, attempt: Attempt) -> Refused | None:
         return None
     rows.one_at_a_time(f"yeses {vote.approval.workspace_id.hex} {attempt.by.pk.hex}")
     given = Decision.objects.filter(workspace_id=vote.approval.workspace_id, person=attempt.by, verdict__in=YES)
-    # An edit may be its editor's yes as well: it is counted once, like whatever is said again of one approval.
-    others = given.filter(decided_at__gt=rows.now() - MINUTE).exclude(approval=vote.approval)
-    if others.values("approval").distinct().count() < most:
+    # An edit may be its editor's yes to what came of it as well: that is one. So is what is said again of one revision.
+    edited = Revision.objects.filter(approval=OuterRef("approval"), number=OuterRef("revision"), editor=attempt.by)
+    given = given.exclude(Exists(edited), verdict="approve").filter(decided_at__gt=rows.now() - MINUTE)
+    others = given.exclude(approval=vote.approval, revision=vote.revision.number)
+    if others.values("approval", "revision", "verdict").distinct().count() < most:
         return None
     told = f"You said yes {most} times within a minute, and policy lets nobody be faster. Take your time with this one."
     return Refused("too_fast", told)

@@ -158,3 +158,15 @@ def test_a_digest_counts_the_risk_and_says_when_the_first_is_due(cast: Cast, mon
     [one] = floods.digests(Approval.objects.all())
     assert (one.agent, one.count, one.high) == ("refund-desk", 2, 1)
     assert one.due == Approval.objects.get(pk=first.pk).ends_at
+
+
+def test_a_yes_to_each_of_two_revisions_is_two(cast: Cast) -> None:
+    """HF-1: of one approval, but said twice; an edit that is a yes as well is one."""
+    limit(cast, yeses_per_minute=2)
+    large = ask(cast, refund(200_000))
+    say(large, cast.dana, "approve")
+    assert isinstance(say(large, cast.priya, "edit", edited=refund(190_000)), Decided)
+    assert isinstance(say(large, cast.dana, "approve"), Decided)
+    third = say(ask(cast, refund()), cast.dana, "approve")
+    assert isinstance(third, Refused) and third.code == "too_fast"
+    assert isinstance(say(ask(cast, refund()), cast.priya, "approve"), Decided)
