@@ -102,6 +102,11 @@ def stricter(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
     return {name: said for name, said in both.items() if said is not None or name not in policy_words.WORDS}
 
 
+def leaves_a_yes(rule: Mapping[str, Any]) -> bool:
+    """Whether a rule lets anybody say more than no: two rules together may leave nothing else."""
+    return bool({"approve", "respond"} & set(rule["allowed_decisions"]))
+
+
 def _both(one: list[str] | None, other: list[str] | None) -> list[str] | None:
     if one is None or other is None:
         return other if one is None else one

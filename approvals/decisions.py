@@ -289,11 +289,11 @@ def _bar_after(vote: Ballot, edited: Any, editor: Person) -> dict[str, Any] | Re
     barred = {approval.requester_id} if merged["prevent_self_review"] else set()
     if not merged["editor_may_approve"]:
         barred |= {editor.pk, *vote.editors}
+    if not bars.leaves_a_yes(merged):
+        return Refused("unsatisfiable", f"After your edit rule {merged['id']} asks too, and nobody could say yes.")
     if not bars.satisfiable(approval.workspace_id, merged, without={key for key in barred if key}):
-        needed = len(bars.seats(merged))
-        return Refused(
-            "unsatisfiable", f"After your edit {needed} others would have to approve, and fewer are left to do so."
-        )
+        told = f"After your edit {len(bars.seats(merged))} others would have to approve, and fewer are left to do so."
+        return Refused("unsatisfiable", told)
     return merged
 
 

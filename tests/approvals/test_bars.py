@@ -71,3 +71,16 @@ def test_an_edit_under_a_stricter_rule_is_no_yes_of_who_may_not_give_one(cast: C
     assert say(approval, cast.dana, "edit", edited=refund(80_000)) == Decided("pending", 2, 0, 1)
     assert say(approval, cast.priya, "approve") == Decided("approved", 2, 1, 1)
     assert cleared(approval) == "cleared"
+
+
+def test_no_edit_ends_under_two_rules_that_leave_nothing_but_a_no(cast: Cast) -> None:
+    """AZ-5: each of them lets people say more, and the two together do not."""
+    answer = POLICY.replace("editable: [/amount, /note]", "allowed_decisions: [approve, edit, reject]")
+    answer = answer.replace("editor_may_approve: true", "allowed_decisions: [respond, reject]")
+    policies.load(cast.northwind, answer, by="system")
+    approval = ask(cast, refund())
+    refused = say(approval, cast.dana, "edit", edited=refund(200_000))
+    assert (
+        isinstance(refused, Refused) and refused.code == "unsatisfiable" and "nobody could say yes" in refused.message
+    )
+    assert isinstance(say(approval, cast.dana, "approve"), Decided)
