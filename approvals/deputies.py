@@ -14,8 +14,9 @@ from uuid import UUID
 
 from django.db import models
 
-from approvals import people, rows
+from approvals import people, returns, rows
 from approvals.ledger import canonical, entries, followed, keys
+from approvals.ledger.about import Broken
 from approvals.people import Able, Given, Person
 
 
@@ -104,7 +105,8 @@ def with_deputies(workspace_id: UUID, own: Able) -> Eligible:
     """Those who hold seats, and their deputies of this moment, who are active members. One query however many seats."""
     lent: dict[UUID, tuple[Lent, ...]] = {}
     for absence in _IN_FORCE(workspace=workspace_id) if own else ():
-        seats = {seat: thing for seat, thing in own.get(absence.person_id, {}).items() if absence.lends(seat)}
+        held = own.get(absence.person_id, {}).items()
+        seats = {seat: given for seat, given in held if absence.lends(seat) and _still_lent(absence, given)}
         if seats and absence.deputy_id and absence.holds():
             lent[absence.deputy_id] = (*lent.get(absence.deputy_id, ()), Lent(absence, seats))
     return Eligible(own, lent)
@@ -126,6 +128,17 @@ _IN_FORCE = rows.Ready(
 )
 
 
+def _still_lent(absence: Absence, given: Given) -> bool:
+    """Whether its lender has held a seat ever since they lent it, by the ledger: what they lost, and got again, they
+    have to lend anew."""
+    try:
+        told = _TOLD.of(absence.workspace_id).get(absence.public_id)
+        back = returns.regained(absence.workspace_id, rows.public_id(Person.PREFIX, absence.person_id), given.thing)
+    except Broken:
+        return False
+    return not (told and back) or datetime.fromisoformat(told["at"]) > back
+
+
 def away(workspace_id: UUID) -> set[UUID]:
     """Those who are out of office now, whether or not somebody stands in for them."""
     out = Absence.objects.filter(workspace_id=workspace_id, kind=Absence.Kind.OUT_OF_OFFICE, ended_at__isnull=True)
@@ -139,8 +152,10 @@ def lent_seats(workspace_id: UUID, person: Person) -> dict[UUID, set[str]]:
     lent: dict[UUID, set[str]] = {}
     for absence in _IN_FORCE(workspace=workspace_id):
         if absence.deputy_id == person.pk and absence.holds():
-            seats = people.seats_of(absence.person, workspace_id)
-            lent.setdefault(absence.person_id, set()).update(filter(absence.lends, seats))
+            able = people.deciders_of(workspace_id, people.seats_of(absence.person, workspace_id))
+            held = able.get(absence.person_id, {}).items()
+            seats = {seat for seat, given in held if absence.lends(seat) and _still_lent(absence, given)}
+            lent.setdefault(absence.person_id, set()).update(seats)
     return lent
 
 

@@ -6,13 +6,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from approvals import rows
 from approvals.ledger import followed
 from approvals.people import Person
-from approvals.said import Decision
+
+if TYPE_CHECKING:
+    from approvals.said import Decision
 
 _RIGHTS = {"right.revoked", "right.granted"}
 _GONE = {"person.deactivated", "person.left", "right.revoked"}
@@ -48,6 +50,13 @@ def _nothing(said: Decision) -> Iterable[str]:
 def of(workspace_id: UUID, person: Person) -> datetime | None:
     """When the person last came back; None for who was never gone. Raises Broken."""
     return _TOLD.of(workspace_id).back.get(person.public_id)
+
+
+def regained(workspace_id: UUID, person: str, thing: str) -> datetime | None:
+    """When the person, by public id, last got the right on a thing that they had lost, or came back, whichever was
+    later; None where they never lost either. Raises Broken."""
+    back = _TOLD.of(workspace_id).back
+    return max((back[each] for each in (person, (person, thing)) if each in back), default=None)
 
 
 def since(

@@ -294,3 +294,16 @@ def test_of_many_absences_at_once_no_more_stand_than_may(cast: Cast, together: C
         assert isinstance(away(), Absence)
     told = together(*[away] * 3)
     assert sorted(getattr(one, "code", "") for one in told) == ["", "too_many", "too_many"]
+
+
+def test_a_seat_that_its_holder_lost_since_has_to_be_lent_anew(cast: Cast) -> None:
+    """AZ-8: the right was taken away and given again; what was lent before is over."""
+    approval = ask(cast, refund())
+    lend(cast, cast.dana, cast.omar)
+    assert standing(approval, cast.omar).may
+    people.revoke(cast.dana, "decide", cast.finance, by="system")
+    people.grant(cast.dana, "decide", cast.finance, by="system")
+    assert said(say(approval, cast.omar, "approve")) == "not_allowed"
+    assert deputies.lent_seats(cast.northwind.pk, cast.omar) == {cast.dana.pk: set()}
+    lend(cast, cast.dana, cast.omar)
+    assert said(say(approval, cast.omar, "approve")) == "approved" and cleared(approval) == "cleared"
