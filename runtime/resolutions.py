@@ -11,10 +11,11 @@ from collections.abc import Callable
 from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 
 from approvals import gate, rows
 from runtime import calls, runs
+from runtime.attempts import NOTHING_HAPPENED, Attempt
 from runtime.breakpoints import Breakpoint
 from runtime.calls import Call
 from runtime.runs import Run
@@ -84,17 +85,27 @@ def _call(resolution: gate.Resolution, run_id: UUID) -> bool | None:
 
 
 def _stop(resolution: gate.Resolution, run_id: UUID, call_id: UUID) -> bool:
-    """Refuse a call that people had approved, if it was never sent. Its row is the one judge of that."""
+    """Refuse a call that people had approved, if it was never sent, or nothing came of that. Its row, which is cleared,
+    and its sendings are the judges."""
     wake(resolution, run_id)
     said = f"{resolution.decided_by} stopped it before it was sent. {resolution.message}".strip()
     sets = {"message": calls.sealed(resolution.workspace_id, call_id, "message", said.encode()), "due_at": None}
-    unsent = Q(run_id=run_id, digest=resolution.digest, attempt_id__isnull=True)
-    if not rows.move(Call, call_id, frm="cleared", to="refused", where=unsent, ended_at=rows.Now(), **sets):
+    ours = Q(run_id=run_id, digest=resolution.digest)
+    where = ours & (Q(attempt_id__isnull=True) | Q(~Exists(_HAPPENED)))
+    if not rows.move(Call, call_id, frm="cleared", to="refused", where=where, ended_at=rows.Now(), **sets):
         return False
     mac = bytes(Run.objects.values_list("head_mac", flat=True).get(pk=run_id)).hex()
     matter = (resolution.workspace_id, resolution.chain, resolution.subject)
     gate.report(*matter, "failed", note=f"It was not sent. {said}", checkpoint_mac=mac)
     return True
+
+
+# Of a tool that can be looked up, the last sending tells what came of those before it.
+_HAPPENED: Final = (
+    Attempt.objects.filter(call=OuterRef("pk"))
+    .exclude(outcome__in=NOTHING_HAPPENED)
+    .exclude(~Q(pk=OuterRef("attempt_id")), Q(call__effect="lookup"))
+)
 
 
 def _question(resolution: gate.Resolution, run_id: UUID) -> None:

@@ -135,6 +135,18 @@ def test_what_changed_while_the_tool_was_out_of_reach_is_asked_about_again(
     assert (invariants.offenders(), list(evidence.unproven(run.workspace_id))) == ([], [])
 
 
+def test_what_people_approved_again_after_a_sending_can_be_stopped(bank: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """AZ-14, DS-1: nothing came of the first sending, and the next one waits for the worker."""
+    run, held = approved_and_lost(bank, monkeypatch, NOT_REACHED)
+    bank.wait_out(run)
+    bank.say(held, bank.cast.dana, "approve")
+    assert isinstance(bank.say(held, bank.cast.priya, "stop", message="Too much."), Decided)
+    assert bank.work(run).status == "completed" and SENT == []
+    held.refresh_from_db()
+    assert held.status == "refused" and timeline.doubts(run) == []
+    assert (invariants.offenders(), list(evidence.unproven(run.workspace_id))) == ([], [])
+
+
 def test_a_no_to_what_reached_nothing_leaves_no_doubt(bank: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """BD-7, DU-S9: the agent is told that it was refused, and not that it may have happened."""
     run, held = approved_and_lost(bank, monkeypatch, NOT_REACHED)
