@@ -91,8 +91,9 @@ def of_person(person: Person) -> list[Identity]:
 
 
 def providers_of(person: Any) -> list[Provider]:
-    """The providers at which a person is known."""
-    issuers = set(Identity.objects.filter(person_id=person.pk).values_list("issuer", flat=True))
+    """The providers at which a person is known, by identities that hold and that nobody unlinked."""
+    mine = Identity.objects.select_related("person").filter(person_id=person.pk)
+    issuers = {one.issuer for one in mine if one.holds() and _lasts(one)}
     return [one for one in providers.every() if one.issuer in issuers]
 
 

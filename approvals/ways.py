@@ -37,7 +37,7 @@ _KINDS: Final = [
 class Told:
     """Who is ``off`` or has left (``gone``); how many ``factors`` of each kind everybody has at least, what they added
     and removed while the workspace was told, and since when they have one (``since``); the marks of what was ``ended``;
-    and when all of a person's sessions last were (``out``)."""
+    when all of a person's sessions last were (``out``); and when they last had an identity unlinked (``unlinked``)."""
 
     off: frozenset[str] = frozenset()
     gone: frozenset[str] = frozenset()
@@ -45,15 +45,19 @@ class Told:
     since: Mapping[str, datetime] = field(default_factory=dict)
     ended: frozenset[str] = frozenset()
     out: Mapping[str, datetime] = field(default_factory=dict)
+    unlinked: Mapping[str, datetime] = field(default_factory=dict)
 
     def after(self, told: Iterable[dict[str, Any]]) -> Told:
         now = _Folding(set(self.off), set(self.gone), Counter(self.factors), dict(self.since), set(self.ended))
-        out = dict(self.out)
+        out, unlinked = dict(self.out), dict(self.unlinked)
         for entry in told:
             now.take(entry["kind"], entry["person"], entry)
             if entry["kind"] in _ENDING and (entry["kind"] != "factor.removed" or entry["by"] != entry["person"]):
                 out[entry["person"]] = datetime.fromisoformat(entry["at"])
-        return Told(frozenset(now.off), frozenset(now.gone), now.factors, now.since, frozenset(now.ended), out)
+            if entry["kind"] == "identity.unlinked":
+                unlinked[entry["person"]] = datetime.fromisoformat(entry["at"])
+        told = now.off, now.gone, now.factors, now.since, now.ended
+        return Told(frozenset(told[0]), frozenset(told[1]), told[2], told[3], frozenset(told[4]), out, unlinked)
 
 
 @dataclass

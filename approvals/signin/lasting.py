@@ -55,11 +55,14 @@ def _ended(request: Any, person: Person) -> bool:
 
 
 def _too_old_or_too_weak(request: Any, key: str, told: Told) -> bool:
-    """Whether a session began before its person's were ended, or without the second factor that they had by then."""
+    """Whether a session began before its person's were ended, by an identity of old alone, or without the second factor
+    that they had by then."""
     proofs = request.session.get(assurance.RECORDS)
     if not proofs:
         return False
     began = datetime.fromtimestamp(proofs[0]["at"], UTC)
+    if began <= told.unlinked.get(key, _NEVER) and all(one.get("method") == "oidc" for one in proofs):
+        return True  # it rests on nothing but a provider from which the person was unlinked since
     asked = key in told.since and began > told.since[key] + _SKEW
     return began <= told.out.get(key, _NEVER) or (asked and all(one.get("method") != "mfa" for one in proofs))
 
