@@ -12,7 +12,7 @@ from typing import Final
 
 from django.db import DatabaseError, connections, models, transaction
 
-from approvals import letters, rows, tokens, ways, witness
+from approvals import letters, passwords, rows, tokens, ways, witness
 from approvals.ledger import canonical, keys
 from approvals.passwords import password_bytes
 from approvals.people import Person
@@ -113,8 +113,19 @@ def use(token: str, password: str) -> Person | None:
         person: Person = held.person
         replaced = ways.mark("password", password_bytes(person))
         person.set_password(password)
+        person.replaced = b""  # it is told here
         person.save(update_fields=["password"])
         end_all(person)
         witness.note(person, "signin.password_reset", {"ended": replaced})
     letters.tell_of_change(person, "Your password was reset by a link that was sent to this address.")
     return person
+
+
+def _set_by_an_operator(person: Person, before: bytes) -> None:
+    """A password that a command sets ends what a reset ends: the one before it, links to a new one, and sessions."""
+    end_all(person)
+    witness.note(person, "signin.password_reset", {"ended": ways.mark("password", before)}, by="system")
+    letters.tell_of_change(person, "Whoever runs Placet set a new password for you.")
+
+
+passwords.REPLACED.append(_set_by_an_operator)

@@ -133,7 +133,9 @@ class Adapter(DefaultAccountAdapter):
     def set_password(self, user: Any, password: str) -> None:
         with transaction.atomic():
             replaced = proofs.way_of_password(user)
-            super().set_password(user, password)
+            user.set_password(password)
+            user.replaced = b""  # it is told here
+            user.save(update_fields=["password"])
             witness.note(user, "signin.password_changed", {"ended": replaced})
         letters.tell_of_change(user, "Your password was changed.")
 

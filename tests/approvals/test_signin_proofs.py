@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from datetime import timedelta
+from io import StringIO
 from typing import Any
 
 import pytest
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal import auth as totp
 from django.contrib.auth.hashers import make_password
+from django.contrib.auth.management.commands import changepassword
 from django.core import serializers
+from django.core.management import call_command
 from django.db import connection
+from django.test import Client, override_settings
 from guardian.shortcuts import assign_perm
 
-from approvals import departures, identities, invitations, people, providers, resets, rows, signin
+from approvals import assurance, departures, identities, invitations, people, providers, resets, rows, signin
+from approvals import cast as forming
 from approvals.identities import Identity
 from approvals.invitations import Invitation
+from approvals.ledger import entries
 from approvals.people import Membership, Person
 from approvals.providers import Claims
 from approvals.votes import Refused
 from tests.approvals.test_invitations import NEW, invite, join
 from tests.approvals.test_signin import SECRET, code, is_in, sign_in
-from tests.cast import PASSWORD, Cast
+from tests.cast import PASSWORD, Cast, ask, refund, say
 from tests.oidc import Idp
 
 MALLORYS = "mallory@evil.example"
@@ -251,3 +258,73 @@ def test_a_right_to_invite_that_no_entry_gave_invites_nobody(cast: Cast) -> None
     assign_perm("administer", cast.riley, cast.northwind)
     answer = invitations.invite(cast.northwind, NEW, teams=["finance"], by=cast.riley)
     assert isinstance(answer, Refused) and answer.code == "not_allowed"
+
+
+@pytest.mark.usefixtures("heard")
+def test_nobody_decided_under_a_name_that_was_written_past_placet(cast: Cast) -> None:
+    """AU-2: people are told who said yes by their names: another's shows nowhere, and is named."""
+    assert named(cast) == []
+    Person.objects.filter(pk=cast.dana.pk).update(name=cast.riley.name, name_mac=cast.riley.name_mac)
+    approval = ask(cast, refund())
+    say(approval, cast.dana, "approve")
+    approval.refresh_from_db()
+    assert (approval.decided_by.name, people.names([cast.dana.pk])) == (
+        cast.dana.email,
+        {cast.dana.pk: cast.dana.email},
+    )
+    assert named(cast) == [f"The name of {cast.dana.email} was not set by Placet."]
+    cast.dana.name = "Dana Moss"
+    cast.dana.save(update_fields=["name"])
+    assert Person.objects.get(pk=cast.dana.pk).name == "Dana Moss" and named(cast) == []
+
+
+def _by_provider(person: Person) -> Client:
+    """Signed in by an identity a moment ago, and by nothing else."""
+    client = Client()
+    client.force_login(person)
+    session = client.session
+    session[assurance.RECORDS] = [{"method": "oidc", "at": time.time() - 60}]
+    session[assurance.OWNER] = str(person.pk)
+    session.save()
+    return client
+
+
+def test_an_identity_that_was_unlinked_and_is_put_back_keeps_no_session_alive(cast: Cast) -> None:
+    """AU-2: nor does anybody confirm by it that it is them."""
+    identities.link(cast.dana, Claims("https://id.example", "dana", "", "", None))
+    client, other = _by_provider(cast.dana), sign_in(cast.dana)[0]
+    kept = serializers.serialize("json", Identity.objects.all())
+    assert is_in(client)
+    identities.unlink(cast.dana, Identity.objects.get().pk)
+    for one in serializers.deserialize("json", kept):
+        one.save()
+    assert not is_in(client) and is_in(other)
+    assert identities.providers_of(cast.dana) == []
+
+
+@pytest.mark.parametrize("by", ["changepassword", "people load"])
+def test_a_password_that_an_operator_sets_ends_what_a_reset_ends(
+    cast: Cast, by: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """AU-2: sessions, and the old password for good, also where both are put back."""
+    client, new = sign_in(cast.dana)[0], "a horse of another colour"
+    old = {"password": cast.dana.password, "password_mac": cast.dana.password_mac}
+    assert is_in(client)
+    if by == "changepassword":
+        monkeypatch.setattr(changepassword.Command, "_get_pass", lambda *_: new)
+        call_command("changepassword", cast.dana.email, stdout=StringIO())
+    else:
+        forming.enrol(cast.dana.email, cast.dana.name, new, True)
+    told = entries.read(cast.northwind.pk, "workspace", only=["signin.password_reset"])
+    assert [one["by"] for one in told] == ["system"] and not is_in(client)
+    Person.objects.filter(pk=cast.dana.pk).update(**old)
+    assert not is_in(client) and not is_in(sign_in(cast.dana)[0])
+
+
+def test_a_password_that_is_only_stored_anew_ends_nothing(cast: Cast) -> None:
+    """By a better hash, at a sign-in: nobody set another one."""
+    first = "django.contrib.auth.hashers.MD5PasswordHasher"
+    with override_settings(PASSWORD_HASHERS=["django.contrib.auth.hashers.PBKDF2PasswordHasher", first]):
+        assert Person.objects.get(pk=cast.dana.pk).check_password(PASSWORD)
+    assert Person.objects.get(pk=cast.dana.pk).password.startswith("pbkdf2_sha256$")
+    assert not entries.read(cast.northwind.pk, "workspace", only=["signin.password_reset"])
