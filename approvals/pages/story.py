@@ -50,7 +50,7 @@ def story(asked: Told, meanwhile: Sequence[Item] = ()) -> list[Item]:
         *_in_order([*_decided(asked)], meanwhile),
         *_ended(asked),
     ]
-    return _with_comments(told, asked)
+    return _with_comments(_in_order(told, _found(asked)), asked)
 
 
 def _in_order(items: list[Item], more: Sequence[Item]) -> list[Item]:
@@ -69,6 +69,16 @@ def _with_comments(told: list[Item], asked: Told) -> list[Item]:
         line = Item(text, comment.said_at, comment.person.initials, _words(comment))
         told.insert(next(later, len(told)), line)
     return told
+
+
+def _found(asked: Told) -> list[Item]:
+    """What those said who looked at a broken glass."""
+    seen = asked.glass
+    if seen is None or seen.reviewed_by is None or seen.reviewed_at is None:
+        return []
+    text = format_html("<b>{}</b> found that it was {} to break the glass", asked.name(seen.reviewed_by), seen.finding)
+    note, tone = marked(asked.glass_found), "bad" if seen.finding == "wrong" else ""
+    return [Item(text, seen.reviewed_at, seen.reviewed_by.initials, format_html("“{}”", note) if note else "", tone)]
 
 
 def _words(comment: Comment) -> Text:
