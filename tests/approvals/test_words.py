@@ -16,7 +16,7 @@ UNSEEN = ["", " \n\t", "\u3164", "\u2800\u2800", "\ufe0f", "\U000e0100", "\u200b
 
 @pytest.mark.parametrize("text", UNSEEN, ids=ascii)
 def test_what_nobody_can_see_says_nothing(text: str) -> None:
-    """IN-E22: spaces, fillers, selectors, marks that stand on nothing."""
+    """Spaces, fillers, selectors, marks that stand on nothing."""
     assert words.spoken(text) == ""
 
 

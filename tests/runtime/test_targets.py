@@ -136,7 +136,7 @@ def test_what_changed_while_the_tool_was_out_of_reach_is_asked_about_again(
 
 
 def test_what_people_approved_again_after_a_sending_can_be_stopped(bank: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    """AZ-14, DS-1: nothing came of the first sending, and the next one waits for the worker."""
+    """DS-1: nothing came of the first sending, and the next one waits for the worker."""
     run, held = approved_and_lost(bank, monkeypatch, NOT_REACHED)
     bank.wait_out(run)
     bank.say(held, bank.cast.dana, "approve")
