@@ -35,9 +35,9 @@ class Proven(AbstractBaseUser):
         abstract = True
 
     @classmethod
-    def from_db(cls, db: Any, field_names: Any, values: Any) -> Any:
+    def from_db(cls, db: Any, field_names: Any, values: Any, **how: Any) -> Any:
         """A row as it is read: what is shown of who decided is never a name that somebody else wrote there."""
-        person = super().from_db(db, field_names, values)
+        person = super().from_db(db, field_names, values, **how)
         if person.__dict__.keys() >= {"name", "name_mac", "email", "address_mac"} and not person.name_holds():
             person.name = person.email if person.address_holds() else rows.public_id("per", person.pk)
         return person

@@ -56,8 +56,8 @@ class Told:
                 out[entry["person"]] = datetime.fromisoformat(entry["at"])
             if entry["kind"] == "identity.unlinked":
                 unlinked[entry["person"]] = datetime.fromisoformat(entry["at"])
-        told = now.off, now.gone, now.factors, now.since, now.ended
-        return Told(frozenset(told[0]), frozenset(told[1]), told[2], told[3], frozenset(told[4]), out, unlinked)
+        off, gone, ended = frozenset(now.off), frozenset(now.gone), frozenset(now.ended)
+        return Told(off, gone, now.factors, now.since, ended, out, unlinked)
 
 
 @dataclass

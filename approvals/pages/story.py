@@ -50,7 +50,9 @@ def story(asked: Told, meanwhile: Sequence[Item] = ()) -> list[Item]:
         *_in_order([*_decided(asked)], meanwhile),
         *_ended(asked),
     ]
-    return _with_comments(_in_order(told, _found(asked)), asked)
+    for line in (*_found(asked), *_said(asked)):
+        _put(told, line)
+    return told
 
 
 def _in_order(items: list[Item], more: Sequence[Item]) -> list[Item]:
@@ -61,14 +63,21 @@ def _in_order(items: list[Item], more: Sequence[Item]) -> list[Item]:
     return items
 
 
-def _with_comments(told: list[Item], asked: Told) -> list[Item]:
-    """Each comment before the first line that is later; what is told without a time stays last."""
+def _put(told: list[Item], line: Item) -> None:
+    """Before the first line that is later; what is told without a time stays last."""
+    later = (
+        at
+        for at, item in enumerate(told)
+        if at > 1 and (item.when is None or (line.when is not None and item.when > line.when))
+    )
+    told.insert(next(later, len(told)), line)
+
+
+def _said(asked: Told) -> Iterator[Item]:
+    """What people said of it without deciding."""
     for comment in asked.comments:
-        later = (at for at, item in enumerate(told) if at > 1 and (item.when is None or item.when > comment.said_at))
         text = format_html("<b>{}</b> said", asked.name(comment.person))
-        line = Item(text, comment.said_at, comment.person.initials, _words(comment))
-        told.insert(next(later, len(told)), line)
-    return told
+        yield Item(text, comment.said_at, comment.person.initials, _words(comment))
 
 
 def _found(asked: Told) -> list[Item]:

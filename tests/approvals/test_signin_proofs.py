@@ -268,6 +268,7 @@ def test_nobody_decided_under_a_name_that_was_written_past_placet(cast: Cast) ->
     approval = ask(cast, refund())
     say(approval, cast.dana, "approve")
     approval.refresh_from_db()
+    assert approval.decided_by is not None
     assert (approval.decided_by.name, people.names([cast.dana.pk])) == (
         cast.dana.email,
         {cast.dana.pk: cast.dana.email},
