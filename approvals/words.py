@@ -13,5 +13,8 @@ def spoken(text: str) -> str:
 
 
 def _seen(char: str) -> bool:
-    """A mark alone has no letter that it could stand on."""
+    """A mark alone has no letter that it could stand on. Half a surrogate pair is no text at all, which is another
+    fault than saying nothing."""
+    if unicodedata.category(char) == "Cs":
+        return True
     return not char.isspace() and not marks.unseen(char) and not unicodedata.category(char).startswith("M")
