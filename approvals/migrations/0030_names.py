@@ -12,7 +12,7 @@ def sign_names(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("approvals", "0027_filed")]
+    dependencies = [("approvals", "0029_drafts")]
 
     operations = [
         migrations.AddField("person", "name_mac", models.BinaryField(default=b"")),
