@@ -25,6 +25,7 @@ CAMPAIGNS: Final = {
         "kill": "SIGKILL of every process, at named points and at random: everything completes, once",
         "model": "every state of the protocol's model: no law is broken, and every mutant of it is found",
         "tools": "every recorded tool call: held, shown whole, edited in the form, sent byte for byte as approved",
+        "forms": "every recorded tool's form comes back as it was drawn; every edit is made by hand in a browser",
         "musts": "every rule that docs/musts.md calls built has tests that name it, and all of them pass",
         "tamper": "rows changed past Placet in every way: each is caught, and nothing is sent",
         "race": "people who decide, step, cancel and expire at the same instant: one winner, nobody stuck",
@@ -45,6 +46,7 @@ SMALL: Final[dict[str, dict[str, Any]]] = {
     "inbox": {"n": 100, "rounds": 9, "seed": 1},
     "steps": {"n": 30, "rounds": 1, "seed": 1},
     "tools": {"cases": Path("tests/tools"), "seed": 1},
+    "forms": {"cases": Path("tests/tools"), "seed": 1},
     "tamper": {"rounds": 1, "seed": 1},
 }
 """How small each is in the suite. The recorded tools come late, for they need a policy of their own, and tampering

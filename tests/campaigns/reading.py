@@ -18,7 +18,7 @@ class Rows(HTMLParser):
     def __init__(self, html: str) -> None:
         super().__init__(convert_charrefs=True)
         self.rows: list[tuple[str, str]] = []
-        self._part = ""
+        self._part = self._rest = ""
         self.feed(html)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -28,10 +28,14 @@ class Rows(HTMLParser):
             self._part = "name"
         elif tag == "dd":
             self._part = "value" if "value" in classes else ""
+        elif tag == "summary":  # what folds a long text is no part of it
+            self._part, self._rest = "", self._part
 
     def handle_endtag(self, tag: str) -> None:
         if tag in ("dt", "dd"):
             self._part = ""
+        elif tag == "summary":
+            self._part = self._rest
 
     def handle_data(self, data: str) -> None:
         if self._part and self.rows:

@@ -50,12 +50,12 @@ def test_every_process_may_be_killed_and_each_refund_is_paid_once() -> None:
 def test_the_other_campaigns_hold_in_small() -> None:
     """AP-D1, AP-D16, DS-1, AZ-4, AU-3: races over HTTP, then decide, step, cancel and expire on the same few runs.
     AP-E1, AP-E2, AP-E4, AP-E7, AP-E8, AP-E9, AP-X1, AP-X2: our own tools, in the shapes that published ones have.
-    CH-B126: each is shown whole, and what arrives is what was shown.
+    CH-B126: each is shown whole, and what arrives is what was shown. Each edit is made once more by hand, in a browser.
     T31, DU-L31, DU-S6, DU-S12, AU-4, AU-5, IN-A4, IN-A6: rows changed past Placet; each caught, nothing sent.
     CH-B105: a list costs as many questions to the database as an empty one, however many wait.
     Whether the figures of the benchmarks are good is for a quiet machine to say."""
-    names = ("decide", "idle", "inbox", "race", "steps", "tools", "tamper")
-    decide, idle, inbox, race, steps, tools, tamper = small(*names, seconds=1200)
+    names = ("decide", "idle", "inbox", "race", "steps", "tools", "forms", "tamper")
+    decide, idle, inbox, race, steps, tools, forms, tamper = small(*names, seconds=1200)
     assert decide["n"] == 5 and 0 < decide["p50_ms"] <= decide["p95_ms"] and decide["celery_p50_ms"] > 0
     assert idle["runs"] >= 5 and 0 < idle["rss_mb"] < 700 and idle["cpu_percent"] >= 0
     assert inbox["queries"] == inbox["queries_when_empty"] and inbox["ledger_entries"] > 100
@@ -66,6 +66,7 @@ def test_the_other_campaigns_hold_in_small() -> None:
     assert race["deciders"] == 16 and sum(race["ended"].values()) == 12
     assert tools["ok"] and (tools["admitted"], tools["calls"], tools["exact"]) == (10, 11, 11)
     assert tools["invalid_edits"] == tools["refused_edits_at_field"] == 10
+    assert forms["ok"] and forms["rendered"] == 10 and forms["calls"] == forms["exact"] == 10
     assert tamper["ok"] and tamper["classes"] == tamper["caught"] >= 30 and tamper["dispatched"] == 0
 
 

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from argparse import Namespace
 from pathlib import Path
+from types import ModuleType
 
-from tests.campaigns import tools
+import pytest
+
+from tests.campaigns import forms, tools
 from tests.campaigns.reading import missing
 from tests.campaigns.stage import Stage
 
 
-def test_without_a_case_folder_the_campaign_fails(tmp_path: Path) -> None:
+@pytest.mark.parametrize("campaign", [tools, forms], ids=["tools", "forms"])
+def test_without_a_case_folder_the_campaign_fails(tmp_path: Path, campaign: ModuleType) -> None:
     """It says so before it starts anything, with figures of nothing."""
-    ok, figures = tools.run(Stage(), Namespace(cases=tmp_path))
+    ok, figures = campaign.run(Stage(), Namespace(cases=tmp_path))
     assert not ok
     assert set(figures.values()) == {0}
 

@@ -9,32 +9,18 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from io import StringIO
-from pathlib import Path
 from typing import Any, Final
 
-import yaml
-from django.core.management import call_command
-
-from approvals.approvals import Approval
 from approvals.edits import Tool, secrets
 from approvals.ledger import canonical
-from approvals.revisions import args_of
-from approvals.rows import within
 from tests import cases
 from tests.campaigns import furniture
 from tests.campaigns.editors import EditPage
 from tests.campaigns.reading import missing
-from tests.campaigns.stage import DANA, OPERATOR, WORKSPACE, Stage, tell
+from tests.campaigns.recorded import admit, approved, found, hold_everything
+from tests.campaigns.stage import DANA, WORKSPACE, Stage, tell
 from tests.campaigns.visitors import Visitor, visitors
 
-POLICY: Final[dict[str, Any]] = {
-    "policy": 1,
-    "rules": [
-        {"id": "all", "match": {}, "verdict": "require_approval", "approvals": [{"team": "finance"}], "deadline": "2d"}
-    ],
-}
-"""Every known tool waits for one person, who may edit."""
 FIGURES: Final = ("admitted", "calls", "shown", "exact", "edits", "invalid_edits", "refused_edits_at_field")
 
 
@@ -46,12 +32,12 @@ def run(stage: Stage, options: argparse.Namespace) -> tuple[bool, dict[str, Any]
         tell("There is no case folder: name one with --cases or PLACET_CASES.")
         return False, dict(told)
     stage.start()
-    _hold_everything(stage)
+    hold_everything(stage)
     person = visitors(stage.stack.url, stage.home, WORKSPACE, DANA)[0]
     calls = cases.calls(place)
     offered = 0
     for server, tools in cases.servers(place):
-        told["admitted"] += _admit(stage, place, server)
+        told["admitted"] += admit(stage, place, server)
         offered += len(tools)
         known = {tool["name"]: Tool(tool["inputSchema"]) for tool in tools}
         for call in (call for call in calls if call["server"] == server):
@@ -65,28 +51,6 @@ def run(stage: Stage, options: argparse.Namespace) -> tuple[bool, dict[str, Any]
 def _is_whole(told: Counter[str], offered: int, calls: int) -> bool:
     each = told["calls"] == told["shown"] == told["exact"] == calls > 0
     return each and told["admitted"] == offered and told["invalid_edits"] == told["refused_edits_at_field"]
-
-
-def _hold_everything(stage: Stage) -> None:
-    file = stage.home / "holds-everything.yaml"
-    file.write_text(yaml.safe_dump(POLICY), "utf-8")
-    call_command("policy", "load", str(file), workspace=WORKSPACE, by=OPERATOR, stdout=StringIO())
-
-
-def _admit(stage: Stage, place: Path, server: str) -> int:
-    """Take a server's tools in; how many were."""
-    file = next(file for file in place.glob("*.json") if file.stem == server or _names(file) == server)
-    base = f"http://{stage.recorder.address}/{server}"
-    out = StringIO()
-    call_command("tools", "import", str(file), url=base, effect="keyed", workspace=WORKSPACE, stdout=out)
-    said = out.getvalue()
-    tell(f"{server}: {said.splitlines()[0] if said else 'nothing was taken in'}")
-    return int(said.split()[0]) if said[:1].isdigit() else 0
-
-
-def _names(file: Path) -> str:
-    document = canonical.parse(file.read_bytes(), max_bytes=file.stat().st_size, max_nodes=10_000_000)
-    return str(document.get("server", "")) if isinstance(document, dict) else ""
 
 
 def _one(stage: Stage, person: Visitor, tool: Tool, call: dict[str, Any]) -> Counter[str]:
@@ -106,7 +70,7 @@ def _one(stage: Stage, person: Visitor, tool: Tool, call: dict[str, Any]) -> Cou
     _decide(person, approval, args, after, call)
     told["edits"] += call["edit"] is not None
     arrived = [arrival.body for arrival in stage.recorder.wait_for(path, already + 1)[already:]]
-    exact = arrived == [canonical.encode(after)] == [_approved(approval)]
+    exact = arrived == [canonical.encode(after)] == [approved(approval)]
     told["exact"] += exact
     tell(f"  {call['tool']}: {'exact' if exact else 'NOT EXACT'}{f', not shown: {absent}' if absent else ''}")
     return told
@@ -130,20 +94,7 @@ def _decide(person: Visitor, approval: str, args: Any, after: Any, call: dict[st
         EditPage(person, approval).save(args, after)
 
 
-def _approved(public_id: str) -> bytes:
-    """The bytes of the revision that people said yes to."""
-    approval = _found(public_id)
-    with within(approval.workspace_id):
-        return bytes(args_of(approval.revisions.select_related("ruling").get(number=approval.revision)))
-
-
 def _state(public_id: str) -> tuple[Any, ...]:
     """Everything about an approval that a refused edit must leave as it was."""
-    approval = _found(public_id)
+    approval = found(public_id)
     return approval.status, approval.revision, approval.revisions.count(), approval.decisions.count()
-
-
-def _found(public_id: str) -> Approval:
-    approval = furniture.approval_named(public_id)
-    assert approval is not None
-    return approval
