@@ -9,7 +9,11 @@ from approvals.asked import Asked, Held, ask
 from approvals.changes import Change
 from approvals.changes import held as propose
 from approvals.clearance import REHEARSED, Cleared, Lapsed, NotCleared, clearance, lapsed
+from approvals.concerns import of as concerns
 from approvals.deadlines import do_due
+from approvals.edits.places import ABSENT
+from approvals.edits.tree import Tree
+from approvals.edits.tree import grow as tree
 from approvals.erasure import StillOpen, erase
 from approvals.filing import file_all
 from approvals.fresh import confirm_at
@@ -39,6 +43,7 @@ from approvals.workspaces import of_person as workspaces_of
 from approvals.workspaces import only as only_workspace
 
 __all__ = [
+    "ABSENT",
     "LEAVING",
     "NOTHING_MASKED",
     "REHEARSED",
@@ -61,6 +66,7 @@ __all__ = [
     "Resolution",
     "StillOpen",
     "ToolFacts",
+    "Tree",
     "add_place",
     "admit",
     "answer",
@@ -68,6 +74,7 @@ __all__ = [
     "changing",
     "clearance",
     "confirm_at",
+    "concerns",
     "covered",
     "differences",
     "do_due",
@@ -96,6 +103,7 @@ __all__ = [
     "report",
     "resolution",
     "rights",
+    "tree",
     "value_at",
     "vouched_may",
     "withdraw",

@@ -119,7 +119,7 @@ def freezes(approval: Approval) -> bool:
 
 def operated(person: Any, workspace_id: UUID) -> set[str]:
     """The public ids of the workspace's agents that the person may operate."""
-    return {seat for seat in people.seats_of(person, workspace_id) if people.is_operators(seat)}
+    return people.operated_by(person, workspace_id)
 
 
 # By the ledger

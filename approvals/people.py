@@ -208,14 +208,18 @@ def teams_decided_by(person: Person, workspace_id: UUID) -> set[str]:
 
 def seats_of(person: Person, workspace_id: UUID) -> set[str]:
     """Every seat of the workspace that the person may take: teams by their slugs, agents' operators by public ids."""
+    return teams_decided_by(person, workspace_id) | operated_by(person, workspace_id)
+
+
+def operated_by(person: Person, workspace_id: UUID) -> set[str]:
+    """The public ids of the agents that a member of the workspace may operate, in one query."""
     held = UserObjectPermission.objects.filter(
         user_id=person.pk,
         permission__codename="operate",
         user__is_active=True,
         user__memberships__workspace_id=workspace_id,
     )
-    operated = {rows.public_id(OPERATED, UUID(key)) for key in held.values_list("object_pk", flat=True)}
-    return teams_decided_by(person, workspace_id) | operated
+    return {rows.public_id(OPERATED, UUID(key)) for key in held.values_list("object_pk", flat=True)}
 
 
 def team_names(workspace_id: UUID, slugs: Iterable[str]) -> dict[str, str]:

@@ -21,3 +21,5 @@ class RuntimeConfig(AppConfig):
         anchors.SOURCES.append(evidence.Steps())
         gate.add_place(gate.Place("runs", "Runs", "runs"))
         gate.add_place(gate.Place("tools", "Tools", "tools"))
+        attention = import_module("runtime.attention")
+        gate.add_place(gate.Place("attention", "Attention", "attention", seen=attention.sees, count=attention.waiting))

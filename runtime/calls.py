@@ -113,6 +113,9 @@ class Call(rows.Row):
             models.Index(fields=["run"], condition=models.Q(consumed_seq=None), name="calls_not_consumed"),
             models.Index(fields=["created_at"], condition=models.Q(status="held"), name="calls_held"),
             models.Index(fields=["created_at"], condition=models.Q(status="executing"), name="calls_executing"),
+            models.Index(
+                fields=["workspace", "created_at"], condition=models.Q(status="unknown"), name="calls_unknown"
+            ),
         ]
 
     def __str__(self) -> str:

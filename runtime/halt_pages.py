@@ -7,9 +7,9 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
 from approvals import gate, rows
-from runtime import halts
+from runtime import attention, halts
 from runtime.definitions import Agent
-from runtime.pages import Visit, member
+from runtime.pages import Visit, back_to, member
 
 
 @require_POST
@@ -37,7 +37,8 @@ def _agent(request: Visit) -> Agent | None:
 def _answered(request: Visit, answer: gate.halts.Halt | gate.halts.Refused) -> HttpResponse:
     if isinstance(answer, gate.halts.Refused) and answer.code == "not_allowed":
         return render(request, "403.html", status=403)
+    attention.forget(request.workspace, request.user)
     back = rows.parse_id(Agent.PREFIX, request.POST.get("back", ""))
     if back and Agent.objects.filter(workspace=request.workspace, pk=back).exists():
         return redirect("agent", request.workspace.slug, rows.public_id(Agent.PREFIX, back))
-    return redirect("runs", request.workspace.slug)
+    return redirect(back_to(request, "runs"), request.workspace.slug)

@@ -12,11 +12,11 @@ from uuid import UUID
 from django.utils.dateparse import parse_datetime
 
 from approvals import gate, rows
-from runtime import budgets, checkpoints, events, failures
+from runtime import budgets, events, failures
 from runtime.attempts import Attempt
 from runtime.breakpoints import Breakpoint
 from runtime.calls import Call
-from runtime.checkpoints import Checkpoint, Erased, Unreadable
+from runtime.checkpoints import Checkpoint
 from runtime.runs import Run
 from runtime.uses import WORDS, Use, use_of
 
@@ -67,7 +67,6 @@ class Event:
     uses: list[Use] = field(default_factory=list)
     use: Use | None = None
     entry: Entry = field(default_factory=dict)
-    changes: list[Entry] | None = None
     approved: bool = False
 
     @property
@@ -105,17 +104,26 @@ class Meter:
     def held(self) -> float:
         return round(min(100 - self.used, 100 * self.share.held / max(1, self.share.cap or 0)), 1)
 
+    @property
+    def used_of_300(self) -> int:
+        """In units of the drawing, which are whole: a page never says 12,5."""
+        return round(3 * self.used)
+
+    @property
+    def held_of_300(self) -> int:
+        return round(3 * self.held)
+
 
 class Narrative:
-    """Everything that the page of a run tells. Reads only; ``with_state`` adds what each step changed in the state."""
+    """Everything that the page of a run tells. Reads only; ``with_state`` adds which checkpoint each change is in."""
 
     def __init__(self, run: Run, *, with_state: bool) -> None:
         self.run, self.with_state = run, with_state
-        told = events.events(run, bodies=with_state)
+        told = events.events(run)
         self.entries = [each.entry for each in told if each.entry is not None]
         steps = [each.checkpoint for each in told if each.kind == "step.committed"]
         self.checkpoints = [each for each in steps if each is not None]
-        passed = Checkpoint.objects.filter(run=run, kind=Checkpoint.Kind.DECISION)
+        passed = Checkpoint.objects.filter(run=run, kind=Checkpoint.Kind.DECISION).defer("body")
         self.passed = {bytes(each.mac).hex(): each for each in passed} if with_state else {}
         self.uses = self._uses()
         self.names = gate.names(_people(self.entries, run))
@@ -147,8 +155,7 @@ class Narrative:
     def _steps(self) -> Iterator[Event]:
         for number, checkpoint in enumerate(self.checkpoints, 1):
             mine = [use for use in self.uses.values() if use.call.step == checkpoint.seq]
-            changes = _changes(checkpoint) if self.with_state else None
-            yield Event("step", checkpoint.created_at, step=number, checkpoint=checkpoint, uses=mine, changes=changes)
+            yield Event("step", checkpoint.created_at, step=number, checkpoint=checkpoint, uses=mine)
 
     def _told(self) -> Iterator[Event]:
         for told in self.entries:
@@ -160,13 +167,9 @@ class Narrative:
                 continue
             who = self.name(str(entry.get("by", "")))
             when = parse_datetime(str(entry["at"]))
-            changes = self._changes_of(entry)
-            yield Event(kind, when, who, who[:1].upper(), TONES.get(kind, ""), use=use, entry=entry, changes=changes)
-
-    def _changes_of(self, entry: Entry) -> list[Entry] | None:
-        """What people changed at a breakpoint, for those who may see the state."""
-        made = self.passed.get(str(entry.get("checkpoint_mac", ""))) if entry["kind"] == "breakpoint.passed" else None
-        return _changes(made) if made and self.with_state else None
+            made = self.passed.get(str(entry.get("checkpoint_mac", ""))) if kind == "breakpoint.passed" else None
+            tone = TONES.get(kind, "")
+            yield Event(kind, when, who, who[:1].upper(), tone, checkpoint=made, use=use, entry=entry)
 
     def _ended(self) -> Iterator[Event]:
         if self.run.status == "completed":
@@ -221,15 +224,6 @@ class Narrative:
         for use in self.uses.values():
             counts[WORDS[use.call.status]] = counts.get(WORDS[use.call.status], 0) + 1
         return ", ".join(f"{count} {word}" for word, count in counts.items()) or "none"
-
-
-def _changes(checkpoint: Checkpoint) -> list[Entry]:
-    try:
-        return list(checkpoints.body_of(checkpoint).get("ops", []))
-    except Erased:
-        return []
-    except Unreadable as fault:
-        return [{"op": "set", "path": "", "value": str(fault)}]
 
 
 def _kind(entry: Entry) -> str:

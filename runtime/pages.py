@@ -20,9 +20,10 @@ from django.views.decorators.http import require_POST, require_safe
 from approvals import gate, rows
 from approvals.ledger import sealing
 from approvals.rows import bounded
-from runtime import calls, checkpoints, halts, view
+from runtime import attention, calls, checkpoints, halts, view
 from runtime import runs as run_rows
 from runtime.calls import Call
+from runtime.checkpoints import Checkpoint
 from runtime.definitions import Agent
 from runtime.narrative import Narrative
 from runtime.runs import Run
@@ -119,10 +120,10 @@ def _choice(name: str, label: str, asked: Mapping[str, str], options: list[tuple
 
 def _line(run: Run) -> dict[str, Any]:
     words, tone = STATES[run.status]
-    return {"run": run, "title": _title(run), "state": words, "tone": tone}
+    return {"run": run, "title": title_of(run), "state": words, "tone": tone}
 
 
-def _title(run: Run) -> str:
+def title_of(run: Run) -> str:
     try:
         return run_rows.title_of(run)
     except sealing.Erased:
@@ -165,9 +166,9 @@ def _after(found: QuerySet[Run], cursor: str) -> QuerySet[Run]:
 def run(request: Visit, run_id: str) -> HttpResponse:
     """A run's timeline. Its state is for those who operate the agent or audit the workspace."""
     with rows.within(request.workspace):
-        found = _run_of(request, run_id)
+        found = run_of(request, run_id)
         operates = gate.may(request.user, "operate", found.agent)
-        with_state = operates or gate.may(request.user, "audit", request.workspace)
+        with_state = operates or reads_state(request.user, found)
         narrative = Narrative(found, with_state=with_state)
         if request.headers.get("HX-Request") and request.GET.get("seen") == narrative.version:
             return HttpResponse(status=204)
@@ -175,7 +176,7 @@ def run(request: Visit, run_id: str) -> HttpResponse:
         context = {
             "here": "runs",
             "run": found,
-            "title": _title(found),
+            "title": title_of(found),
             "why": _why(found),
             "state": words,
             "tone": tone,
@@ -183,12 +184,12 @@ def run(request: Visit, run_id: str) -> HttpResponse:
             "may_stop": operates and found.status not in run_rows.FINAL and not found.cancel_by,
             "may_resume": operates and found.status in {"failed", "parked"} and not found.cancel_by,
             "may_read_state": with_state,
-            "whole": _state(found) if with_state else None,
+            "fault": _fault(found) if with_state else "",
         }
         return render(request, "runs/page.html", context)
 
 
-def _run_of(request: Visit, run_id: str) -> Run:
+def run_of(request: Visit, run_id: str) -> Run:
     key = rows.parse_id(Run.PREFIX, run_id)
     known = Run.objects.select_related("agent", "requester", "version", "thread")
     found = known.filter(workspace=request.workspace, pk=key).first() if key else None
@@ -197,34 +198,52 @@ def _run_of(request: Visit, run_id: str) -> Run:
     return found
 
 
-def _state(run: Run) -> dict[str, Any]:
-    """What the last checkpoint shows, verified on the way; else why it cannot be read."""
+def reads_state(person: Any, run: Run) -> bool:
+    """Whether somebody may read what the run keeps: those who operate its agent, or audit the workspace."""
+    return gate.may(person, "operate", run.agent) or gate.may(person, "audit", run.workspace)
+
+
+def _fault(run: Run) -> str:
+    """Why the run's state cannot be trusted, as far as its last checkpoint tells."""
+    made = Checkpoint.objects.filter(run=run, seq=run.head_seq).defer("body").first()
+    if made is None:
+        return "The run's last checkpoint is missing."
     try:
-        return {"view": view.view(run, run.head_seq)}
+        view.check_head(run, made)
     except checkpoints.Unreadable as fault:
-        return {"fault": str(fault), "erased": isinstance(fault, checkpoints.Erased)}
+        return str(fault)
+    return ""
 
 
 @require_POST
 @member
 def resume(request: Visit, run_id: str) -> HttpResponse:
     """Let a failed or parked run go on from its last commit, for those who operate its agent."""
-    found = _run_of(request, run_id)
+    found = run_of(request, run_id)
     if not gate.may(request.user, "operate", found.agent):
         return render(request, "403.html", status=403)
     run_rows.resume(found, by=request.user.public_id)
+    attention.forget(request.workspace, request.user)
+    if back_to(request, "run") == "attention":
+        return redirect("attention", request.workspace.slug)
     return redirect("run", request.workspace.slug, found.public_id)
+
+
+def back_to(request: Visit, page: str) -> str:
+    """The name of the page that a press leads to: where it was made, if that is the operators' list."""
+    return "attention" if request.POST.get("back") == "attention" else page
 
 
 @require_POST
 @member
 def stop(request: Visit, run_id: str) -> HttpResponse:
     """End the run, for those who operate its agent: what it still asks is withdrawn, nothing more is sent."""
-    found = _run_of(request, run_id)
+    found = run_of(request, run_id)
     if not gate.may(request.user, "operate", found.agent):
         return render(request, "403.html", status=403)
     reason = request.POST.get("reason", "").replace("\x00", "").strip()[:500] or f"Stopped by {request.user.name}."
     run_rows.cancel(found, by=request.user.public_id, reason=reason, person_id=request.user.pk)
+    attention.forget(request.workspace, request.user)
     return redirect("run", request.workspace.slug, found.public_id)
 
 

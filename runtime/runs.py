@@ -114,6 +114,7 @@ class Run(rows.Row):
             models.Index(fields=["status"], condition=~models.Q(budget_question=""), name="runs_asking_for_budget"),
             models.Index(fields=["workspace", "-created_at"], name="runs_by_age"),
             models.Index(fields=["workspace", "status", "-created_at"], name="runs_by_status"),
+            models.Index(fields=["workspace", "agent", "-created_at"], name="runs_by_agent"),
         ]
 
     def __str__(self) -> str:

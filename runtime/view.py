@@ -39,9 +39,8 @@ class View:
 def view(run: Run, seq: int) -> View:
     """What the run's checkpoint of this number shows. Raises Checkpoint.DoesNotExist, Unreadable, Erased."""
     made = Checkpoint.objects.get(run=run, seq=seq)
-    if seq == run.head_seq and bytes(made.mac) != bytes(run.head_mac):
-        raise checkpoints.Unreadable(f"The run's head names another checkpoint {seq} than the one that is here.")
-    body, state = checkpoints.body_of(made), checkpoints.read(run.workspace_id, run.pk, seq).state
+    check_head(run, made)
+    body, state = checkpoints.body_of(made), state_after(run, seq)
     return View(
         checkpoint_id=made.public_id,
         thread_id=run.thread.public_id,
@@ -56,7 +55,18 @@ def view(run: Run, seq: int) -> View:
     )
 
 
-def _open_at(run: Run, seq: int) -> list[Call]:
+def check_head(run: Run, made: Checkpoint) -> None:
+    """That a checkpoint, if it is the run's last, is the one that the run names. Raises Unreadable."""
+    if made.seq == run.head_seq and bytes(made.mac) != bytes(run.head_mac):
+        raise checkpoints.Unreadable(f"The run's head names another checkpoint {made.seq} than the one that is here.")
+
+
+def state_after(run: Run, seq: int) -> dict[str, Any]:
+    """The state after a checkpoint, verified on the way. Raises Unreadable, Erased."""
+    return checkpoints.read(run.workspace_id, run.pk, seq).state
+
+
+def open_at(run: Run, seq: int) -> list[Call]:
     """The calls that had been proposed by then and of which no step had been told."""
     proposed = Call.objects.filter(run=run, step__lte=seq).select_related("tool")
     return list(proposed.exclude(consumed_seq__lte=seq).order_by("step", "idx"))
@@ -64,7 +74,7 @@ def _open_at(run: Run, seq: int) -> list[Call]:
 
 def _pending(run: Run, seq: int) -> list[dict[str, Any]]:
     masked = gate.masked(run.workspace_id, run.public_id)
-    return [_waiting(call, masked) for call in _open_at(run, seq)]
+    return [_waiting(call, masked) for call in open_at(run, seq)]
 
 
 def _waiting(call: Call, masked: gate.Masked) -> dict[str, Any]:

@@ -150,7 +150,7 @@ document.addEventListener('htmx:oobAfterSwap', (event) => {
 
 // Signed out, or no longer a member: say so once, and take nothing away from the page.
 document.addEventListener('htmx:responseError', (event) => {
-  const kept = event.detail.elt.matches('#inbox, #news, #run, #runs');
+  const kept = event.detail.elt.matches('#inbox, #news, #run, #runs, #attention');
   if (!kept || ![401, 403, 404].includes(event.detail.xhr.status) || document.querySelector('#ended')) return;
   const note = document.createElement('p');
   note.id = 'ended';

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
+from urllib.parse import urlencode
 
 from django import template
 from django.utils import timezone
@@ -172,6 +173,14 @@ def address(context: template.Context, **changes: Any) -> str:
         if value not in (None, ""):
             query[name] = str(value)
     return f"?{query.urlencode()}"
+
+
+@register.simple_tag
+def state_place(line: Any = None, **asked: Any) -> str:
+    """The query of a place of a state on its page: where a line of the tree leads, or what is named here."""
+    place = {"at": line.pointer, "was": line.was} if line else {}
+    told = {name: str(value) for name, value in (place | asked).items() if value not in (None, "", 0)}
+    return f"?{urlencode(told)}" if told else ""
 
 
 def _segments(segments: Iterable[marks.Segment]) -> SafeString:

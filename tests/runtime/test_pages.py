@@ -61,8 +61,9 @@ def test_the_state_is_for_those_who_operate_or_audit(desk: Desk, reads: Callable
     run = desk.begin([call("free.pure", 1)], [call("asked.unsafe", 2)])
     for person, sees in ((desk.cast.riley, False), (desk.cast.dana, False), (desk.cast.omar, True)):
         html = html_of(reads(person), run)
-        assert ("Show the state" in html and "&quot;twice&quot;" in html) == sees
-        assert ("Shown to those who operate" in html) != sees
+        assert ("Show the state" in html) == sees != ("Shown to those who operate" in html)
+        answer = reads(person).get(f"{RUNS}/{run.public_id}/checkpoints/{run.head_seq}?show=all")
+        assert answer.status_code == (200 if sees else 403) and (b"twice" in answer.content) == sees
     people.grant(desk.cast.riley, "audit", desk.cast.northwind, by="system")
     assert "Show the state" in html_of(reads(desk.cast.riley), run)
 
@@ -70,8 +71,11 @@ def test_the_state_is_for_those_who_operate_or_audit(desk: Desk, reads: Callable
 def test_a_secret_in_the_state_is_masked(desk: Desk, reads: Callable[..., Client]) -> None:
     """RN-13: masks hold where the state is shown, by name and by look."""
     run = desk.begin([call("free.pure", 1, note="sk_live_0123456789abcdefgh")], [call("asked.unsafe", 2)])
-    html = html_of(reads(desk.cast.omar), run)
-    assert "Show the state" in html and "sk_live_" not in html
+    client = reads(desk.cast.omar)
+    for query in ("", "?show=all", "?with=1", "?show=all&at=/input", "?at=/input/steps/0/0/args"):
+        html = client.get(f"{RUNS}/{run.public_id}/checkpoints/{run.head_seq}{query}").content.decode()
+        assert "Checkpoint" in html and "sk_live_" not in html
+    assert "sk_live_" not in html_of(client, run)
 
 
 def test_what_policy_masks_of_a_call_is_on_no_page_of_its_run(desk: Desk, reads: Callable[..., Client]) -> None:

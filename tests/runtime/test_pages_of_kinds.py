@@ -11,6 +11,7 @@ from django.test import Client
 from approvals import policies
 from approvals.approvals import Approval
 from runtime.breakpoints import Breakpoint
+from runtime.checkpoints import Checkpoint
 from runtime.runs import Run
 from tests.approvals.pages.conftest import at, form_of
 from tests.runtime.conftest import Desk, call
@@ -131,7 +132,10 @@ def test_the_runs_page_tells_where_it_stopped_and_how_it_went_on(desk: Desk, rea
     reads(desk.cast.omar).post(at(approval, "/edit"), form_of(approval, mode="json", text=text, do="save", message=""))
     desk.work(run)
     html = reads(desk.cast.omar).get(address).content.decode()
-    assert "Went on, with 1 change to the state" in html and "/amount" in html
+    assert "Went on, with 1 change to the state" in html and "What people changed" in html
+    passed = Checkpoint.objects.get(run=run, kind="decision").seq
+    html = reads(desk.cast.omar).get(f"{address}/checkpoints/{passed}").content.decode()
+    assert "amount" in html and "What people changed" in html
 
 
 @pytest.mark.parametrize("path", ["", "/ledger"])
