@@ -230,8 +230,8 @@ def _credentials(reader: Operator) -> Iterator[Matter]:
     )
     for one in reader.mine(found).select_related("agent").order_by("expires_at")[:COUNTED]:
         what = f"The credential {one.shown}… of {one.agent.name} runs out"
-        told = f"Issue the next one: manage.py credentials rotate {one.public_id}."
-        yield Matter(what, one.label, until=one.expires_at, agent=one.agent.name, told=told)
+        link = ("agent", one.agent.public_id, "Exchange it")
+        yield Matter(what, one.label, until=one.expires_at, agent=one.agent.name, link=link)
 
 
 # For the bar

@@ -3,36 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from datetime import datetime
+from collections.abc import Callable
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec
-from uuid import UUID
 
 from django.contrib.auth.views import redirect_to_login
-from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.dateparse import parse_datetime
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from approvals import gate, rows
 from approvals.ledger import sealing
-from approvals.rows import bounded
-from runtime import attention, calls, checkpoints, halts, view
+from runtime import attention, calls, checkpoints, view
 from runtime import runs as run_rows
 from runtime.calls import Call
 from runtime.checkpoints import Checkpoint
-from runtime.definitions import Agent
 from runtime.narrative import Narrative
 from runtime.runs import Run
 from runtime.uses import use_of
 
 P = ParamSpec("P")
-
-SIZES = (25, 50, 100)
-"""How many rows a page of runs may have."""
 
 STATES = {
     "suspended_approval": ("Waiting for a person", "wait"),
@@ -81,48 +72,6 @@ def _page_of(path: str) -> str:
     return re.sub("/(stop|resume|switch|credentials|operators)$", "", path)
 
 
-# The list
-
-
-@require_safe
-@member
-def runs(request: Visit) -> HttpResponse:
-    """The runs of the workspace, the newest first, by state and agent."""
-    with rows.within(request.workspace):
-        return render(request, "runs/list.html", _list(request))
-
-
-def _list(request: Visit) -> dict[str, Any]:
-    asked = {name: request.GET.get(name, "").replace("\x00", "")[:200] for name in ("state", "agent", "size", "after")}
-    size = int(asked["size"]) if asked["size"] in map(str, SIZES) else SIZES[0]
-    found = _narrowed(Run.objects.filter(workspace=request.workspace), asked)
-    page = _after(found, asked["after"]).select_related("agent", "requester").order_by("-created_at", "-pk")
-    listed = list(page[: size + 1])
-    agents = Agent.objects.filter(workspace=request.workspace).order_by("name").values_list("name", flat=True)[:100]
-    return {
-        "here": "runs",
-        "board": halts.board(request.workspace, request.user),
-        "asked": asked,
-        "size": size,
-        "entries": [_line(each) for each in listed[:size]],
-        "total": bounded.total(found),
-        "next": _cursor(listed[size - 1]) if len(listed) > size else "",
-        "choices": [
-            _choice("state", "State", asked, [(key, words) for key, (words, _) in STATES.items()]),
-            _choice("agent", "Agent", asked, [(name, name) for name in agents]),
-        ],
-    }
-
-
-def _choice(name: str, label: str, asked: Mapping[str, str], options: list[tuple[str, str]]) -> dict[str, Any]:
-    return {"name": name, "label": label, "value": asked[name], "options": options}
-
-
-def _line(run: Run) -> dict[str, Any]:
-    words, tone = STATES[run.status]
-    return {"run": run, "title": title_of(run), "state": words, "tone": tone}
-
-
 def title_of(run: Run) -> str:
     try:
         return run_rows.title_of(run)
@@ -137,25 +86,6 @@ def _why(run: Run) -> str:
         return run.told
     except sealing.Tampered:
         return "What was said about its end is not what was sealed."
-
-
-def _narrowed(found: QuerySet[Run], asked: Mapping[str, str]) -> QuerySet[Run]:
-    found = found.filter(status=asked["state"]) if asked["state"] in STATES else found
-    return found.filter(agent__name=asked["agent"]) if asked["agent"] else found
-
-
-def _cursor(run: Run) -> str:
-    return f"{run.created_at.isoformat()}~{run.pk.hex}"
-
-
-def _after(found: QuerySet[Run], cursor: str) -> QuerySet[Run]:
-    moment, _, key = cursor.partition("~")
-    try:
-        when: datetime | None = parse_datetime(moment.replace(" ", "+"))
-        last = UUID(hex=key) if when and when.tzinfo else None
-    except ValueError:
-        return found
-    return found.filter(Q(created_at__lt=when) | Q(created_at=when, pk__lt=last)) if last else found
 
 
 # One run

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from django.urls import path
 
-from runtime import agent_pages, attention_pages, checkpoint_pages, halt_pages, import_pages, pages, tool_pages
+from runtime import (
+    agent_pages,
+    attention_pages,
+    checkpoint_pages,
+    halt_pages,
+    import_pages,
+    pages,
+    run_list,
+    tool_pages,
+)
 
 urlpatterns = [
     path("w/<slug:slug>/attention", attention_pages.attention, name="attention"),
-    path("w/<slug:slug>/runs", pages.runs, name="runs"),
+    path("w/<slug:slug>/runs", run_list.runs, name="runs"),
     path("w/<slug:slug>/runs/<str:run_id>", pages.run, name="run"),
     path("w/<slug:slug>/runs/<str:run_id>/checkpoints/<int:number>", checkpoint_pages.checkpoint, name="checkpoint"),
     path("w/<slug:slug>/runs/<str:run_id>/stop", pages.stop, name="stop"),
