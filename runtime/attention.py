@@ -140,12 +140,11 @@ def _concern(one: Any) -> Matter:
     asked = ("review", one.approval.public_id, "Look at it") if one.approval else None
     agent = one.approval.agent if one.approval else ""
     due: dict[str, Any] = {"until": one.since, "over": True} if one.kind == "glass" else {"since": one.since}
-    if one.kind == "rule":
-        return Matter(one.what, one.why, **due, link=("people", "", "Look at the people"))
+    if one.kind in {"rule", "policy"}:
+        return Matter(one.what, one.why, **due, link=("policy", "", "Look at the policy"))
     told = {
         "ledger": "Find out where: manage.py ledger verify.",
         "anchors": "Whoever runs Placet can see to the file.",
-        "policy": "Put a version in force anew: manage.py policy load.",
     }
     return Matter(one.what, one.why, **due, agent=agent, link=asked, told=told.get(one.kind, ""))
 
