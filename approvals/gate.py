@@ -35,6 +35,8 @@ from approvals.proposals import Proposal, ToolFacts, covered
 from approvals.resolutions import Resolution
 from approvals.schemas import Admission, Inadmissible, admit
 from approvals.schemas.order import order_of, ordered
+from approvals.verifications import due as verifications_due
+from approvals.verifications import go_on as verify_on
 from approvals.votes import Refused
 from approvals.vouched import may as vouched_may
 from approvals.workspaces import entered as workspace_of
@@ -105,6 +107,8 @@ __all__ = [
     "rights",
     "tree",
     "value_at",
+    "verifications_due",
+    "verify_on",
     "vouched_may",
     "withdraw",
     "workspace_named",

@@ -60,7 +60,7 @@ class Notice:
 
 def for_reader(workspace: Workspace, reader: Person) -> Notice | None:
     """What stands out, for somebody who answers for the policy; None for anybody else, and where nothing does."""
-    if not _answers_for_policy(workspace, reader):
+    if not answers_for_policy(workspace, reader):
         return None
     try:
         told = _TOLD.of(workspace.pk)
@@ -69,7 +69,8 @@ def for_reader(workspace: Workspace, reader: Person) -> Notice | None:
     return Notice(tuple(oversight.sentences(told.facts)), told.at) if told.facts else None
 
 
-def _answers_for_policy(workspace: Workspace, reader: Person) -> bool:
+def answers_for_policy(workspace: Workspace, reader: Person) -> bool:
+    """Whether somebody wrote the policy in force, or administers the workspace."""
     policy = policies.current(workspace.pk)
     return (policy is not None and policy.author_id == reader.pk) or people.may(reader, "administer", workspace)
 

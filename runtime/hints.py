@@ -16,6 +16,7 @@ from runtime.celery import app
 
 QUEUE: Final = "runs"
 TASK: Final = "runtime.advance_run"
+VERIFY: Final = "runtime.verify_ledger"
 
 log = logging.getLogger(__name__)
 
@@ -28,6 +29,14 @@ def hint(workspace_id: UUID, run_id: UUID) -> bool:
         log.warning("The broker cannot be reached, so the sweep will find run_%s: %s", run_id.hex, type(error).__name__)
         return False
     return True
+
+
+def verify(workspace_id: UUID, key: UUID) -> None:
+    """Ask a worker for the next part of a verification. If the broker cannot be reached, the sweep asks again."""
+    try:
+        app.send_task(VERIFY, args=[key.hex, workspace_id.hex], queue=QUEUE, ignore_result=True, retry=False)
+    except (OperationalError, OSError) as error:
+        log.warning("The broker cannot be reached, so ver_%s waits: %s", key.hex, type(error).__name__)
 
 
 def hint_on_commit(workspace_id: UUID, run_id: UUID) -> None:

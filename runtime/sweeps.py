@@ -55,6 +55,8 @@ def sweep() -> Swept:
     wake_sleepers()
     told = gate.do_due()
     expired = gate.expire_due()
+    for workspace_id, key in gate.verifications_due():
+        hints.verify(workspace_id, key)
     return Swept(hint_due(), expired, told)
 
 

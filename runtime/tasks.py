@@ -8,6 +8,7 @@ from uuid import UUID
 from celery.signals import worker_init, worker_shutdown, worker_shutting_down
 from django.db import connection
 
+from approvals import gate
 from runtime import hints, loop, processes
 from runtime.celery import app
 
@@ -16,6 +17,14 @@ from runtime.celery import app
 def advance_run(run_id: str, workspace_id: str = "") -> None:
     """Look at a run and work on it, if nobody else does. The ids are 32 hex digits."""
     loop.advance(UUID(hex=run_id), UUID(hex=workspace_id) if workspace_id else None)
+
+
+@app.task(name=hints.VERIFY, ignore_result=True, acks_late=False)
+def verify_ledger(verification: str, workspace_id: str) -> None:
+    """Do the next part of a verification, if nobody else does, and leave the one after it to whoever is free."""
+    key, workspace = UUID(hex=verification), UUID(hex=workspace_id)
+    if gate.verify_on(workspace, key):
+        hints.verify(workspace, key)
 
 
 @worker_init.connect(weak=False)

@@ -52,13 +52,23 @@ def verify_workspace(workspace_id: UUID, *, chain: str | None = None) -> Iterato
 
     Holds no transaction between two verdicts.
     """
-    chains = Chain.objects.filter(workspace_id=workspace_id, **({} if chain is None else {"name": chain}))
     with rows.reading(workspace_id):
-        keys_of_chains = list(chains.order_by("name", "id").values_list("id", flat=True))
+        named = chains_behind(workspace_id, None, None) if chain is None else _named(workspace_id, chain)
+    keys_of_chains = [key for key, _ in named]
     for start in range(0, len(keys_of_chains), _AT_ONCE):
-        yield from _of_chains(workspace_id, keys_of_chains[start : start + _AT_ONCE])
+        yield from of_chains(workspace_id, keys_of_chains[start : start + _AT_ONCE])
     if chain is None:
         yield _of_workspace(workspace_id)
+
+
+def chains_behind(workspace_id: UUID, name: str | None, most: int | None) -> list[tuple[UUID, str]]:
+    """The keys and names of the workspace's chains behind a name, in order; of all, for None."""
+    chains = Chain.objects.filter(workspace_id=workspace_id, **({} if name is None else {"name__gt": name}))
+    return list(chains.order_by("name").values_list("id", "name")[:most])
+
+
+def _named(workspace_id: UUID, chain: str) -> list[tuple[UUID, str]]:
+    return list(Chain.objects.filter(workspace_id=workspace_id, name=chain).values_list("id", "name"))
 
 
 def proved(workspace_id: UUID, chain: str) -> list[dict[str, Any]]:
@@ -76,7 +86,8 @@ def lines_behind(workspace_id: UUID, chain: str, seq: int) -> list[Line]:
     return [Line(*line) for line in found]
 
 
-def _of_chains(workspace_id: UUID, wanted: list[UUID]) -> list[Verdict]:
+def of_chains(workspace_id: UUID, wanted: list[UUID]) -> list[Verdict]:
+    """A verdict for each of these chains, in one transaction."""
     with rows.within(workspace_id), closing(wire.stream(_CHAINS, [wanted])) as found:
         return [_of_chain(map(Line._make, of_one)) for _, of_one in groupby(found, key=itemgetter(0))]
 
@@ -122,12 +133,24 @@ _ORPHANS = """
 
 def _of_workspace(workspace_id: UUID) -> Verdict:
     with rows.within(workspace_id):
+        found = [sentence for number in range(further()) for sentence in asked_further(workspace_id, number)]
+    return Verdict(workspace_id, "", 0, tuple(Finding(None, sentence) for sentence in found))
+
+
+def further() -> int:
+    """How many questions there are beside the chains."""
+    return 1 + len(CHECKS)
+
+
+def asked_further(workspace_id: UUID, number: int) -> list[str]:
+    """What one of them finds."""
+    with rows.within(workspace_id):
+        if number:
+            return list(_answers(CHECKS[number - 1], workspace_id))
         with connection.cursor() as cursor:
             cursor.execute(_ORPHANS, [workspace_id])
             orphans = cursor.fetchone()[0]
-        found = [f"{orphans} entries belong to a chain that is not here."] if orphans else []
-        found += [sentence for check in CHECKS for sentence in _answers(check, workspace_id)]
-    return Verdict(workspace_id, "", 0, tuple(Finding(None, sentence) for sentence in found))
+    return [f"{orphans} entries belong to a chain that is not here."] if orphans else []
 
 
 def _answers(check: Callable[[UUID], Iterable[str]], workspace_id: UUID) -> Iterator[str]:

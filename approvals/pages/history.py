@@ -17,7 +17,7 @@ from approvals.decisions import Decision
 from approvals.pages import narrowing
 from approvals.pages.door import Visit, member
 from approvals.pages.entries import Entry, entries
-from approvals.pages.ledger_tabs import tabs
+from approvals.pages.ledger_head import head
 from approvals.pages.narrowing import SIZES, Option
 from approvals.people import Person, Workspace
 from approvals.rows import bounded
@@ -58,7 +58,7 @@ def _context(request: Visit) -> dict[str, Any]:
     asked = narrowing.asked(request, FIELDS)
     size = narrowing.size(asked["size"])
     order = asked["order"] if asked["order"] in ORDERS else "newest"
-    found = _narrowed(request.workspace, asked)
+    found, choices = _narrowed(request.workspace, asked), _choices(request.workspace, asked)
     listed = list(
         _after(found, asked["after"], order)
         .order_by(*ORDERS[order])
@@ -68,9 +68,9 @@ def _context(request: Visit) -> dict[str, Any]:
     return {
         "workspace": request.workspace,
         "here": "ledger",
-        "tabs": tabs(request, "ledger"),
+        **head(request, "ledger", asked, choices),
         "asked": asked,
-        "choices": _choices(request.workspace, asked),
+        "choices": choices,
         "entries": shown,
         "total": bounded.total(found),
         "order": order,

@@ -16,8 +16,9 @@ from approvals.ledger import anchors
 from approvals.ledger.entries import Entry
 from approvals.pages import narrowing
 from approvals.pages.door import Visit, member
+from approvals.pages.ledger_head import head
 from approvals.pages.ledger_lines import CHANNELS, Line, lines, names_in
-from approvals.pages.ledger_tabs import sees_all, tabs
+from approvals.pages.ledger_tabs import sees_all
 from approvals.pages.narrowing import SIZES, Option
 from approvals.people import Workspace
 from approvals.rows import bounded
@@ -41,6 +42,8 @@ VERDICTS = {
 COLUMNS = {"person": "by", "tool": "tool", "agent": "agent", "verdict": "verdict", "channel": "via"}
 """What the address calls a filter, and the column that it is of."""
 FIELDS = (*COLUMNS, "from", "to", "size", "after")
+PRINTED = 1_000
+"""So many entries are printed at once."""
 ORDER = ("-at", "-seq", "-pk")
 
 
@@ -50,25 +53,29 @@ def entries(request: Visit) -> HttpResponse:
     """One page of entries, the newest first."""
     with rows.within(request.workspace):
         behind = filing.file_new(request.workspace.pk)
-        return render(request, "ledger/entries.html", _context(request) | {"behind": behind})
+        context = _context(request) | {"behind": behind}
+        return render(request, "ledger/entries.html", context)
 
 
 def _context(request: Visit) -> dict[str, Any]:
     workspace, asked, everything = request.workspace, narrowing.asked(request, FIELDS), sees_all(request)
-    size = narrowing.size(asked["size"])
+    printed = bool(request.GET.get("print"))
+    size = PRINTED if printed else narrowing.size(asked["size"])
+    offered = choices(workspace, asked)
     found = narrowed(workspace, asked, everything=everything)
-    listed = list(_after(found, asked["after"]).order_by(*ORDER)[: size + 1])
+    listed = list(after(found, asked["after"]).order_by(*ORDER)[: size + 1])
     return {
         "here": "ledger",
-        "tabs": tabs(request, "ledger_entries"),
+        **head(request, "ledger_entries", asked, offered),
+        "printed": printed,
         "asked": asked,
         "everything": everything,
-        "choices": choices(workspace, asked),
+        "choices": offered,
         "lines": lines_of(workspace, listed[:size]),
         "total": bounded.total(found),
         "size": size,
         "sizes": SIZES,
-        "next": _cursor(listed[size - 1]) if len(listed) > size else "",
+        "next": cursor(listed[size - 1]) if len(listed) > size else "",
     }
 
 
@@ -83,14 +90,15 @@ def narrowed(workspace: Workspace, asked: Mapping[str, str], *, everything: bool
 def lines_of(workspace: Workspace, listed: list[Filed]) -> list[Line]:
     """What the entries themselves say that were found."""
     known = Entry.objects.select_related("chain").in_bulk([one.pk for one in listed])
-    return lines(workspace, [known[one.pk] for one in listed if one.pk in known], {one.pk: one.tool for one in listed})
+    return lines(workspace, [known[one.pk] for one in listed if one.pk in known], {one.pk: one for one in listed})
 
 
-def _cursor(last: Filed) -> str:
+def cursor(last: Filed) -> str:
+    """Where the page behind this entry begins."""
     return narrowing.cursor(last.at, str(last.seq), last.pk.hex)
 
 
-def _after(found: QuerySet[Filed], cursor: str) -> QuerySet[Filed]:
+def after(found: QuerySet[Filed], cursor: str) -> QuerySet[Filed]:
     read = narrowing.read_cursor(cursor)
     if read is None or len(read[1]) != 2:
         return found
@@ -129,8 +137,7 @@ def entry(request: Visit, entry_id: str) -> HttpResponse:
         found = known.filter(pk=key).first() if key else None
         if found is None or not (sees_all(request) or filing.about_what(found.chain.name, filing.read(found.body))):
             raise Http404
-        tool = Filed.objects.filter(pk=found.pk).values_list("tool", flat=True).first()
-        (line,) = lines(request.workspace, [found], {found.pk: tool or ""})
+        (line,) = lines(request.workspace, [found], Filed.objects.in_bulk([found.pk]))
         context = {"here": "ledger", "line": line, "entry": found, "proof": _proof(found)}
         return render(request, "ledger/entry.html", context)
 

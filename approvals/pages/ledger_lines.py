@@ -15,6 +15,7 @@ from django.utils.safestring import SafeString
 from approvals import filing, masking, people, rows
 from approvals.approvals import Approval
 from approvals.channels.card import Card
+from approvals.filing import Filed
 from approvals.ledger import followed, keys
 from approvals.ledger.entries import Entry, hash_after
 from approvals.pages import ledger_words
@@ -36,7 +37,7 @@ class Line:
     entry: Entry
     body: Mapping[str, Any]
     names: Mapping[str, str]
-    tool: str
+    filed: Filed | None
     card: Card | None
 
     @property
@@ -68,6 +69,14 @@ class Line:
     @property
     def plain(self) -> str:
         return ledger_words.plain(self.body, self.names)
+
+    @property
+    def tool(self) -> str:
+        return self.filed.tool if self.filed else ""
+
+    @property
+    def agent(self) -> str:
+        return self.filed.agent if self.filed else ""
 
     @property
     def via(self) -> str:
@@ -109,14 +118,14 @@ class Line:
         return "" if self.chain == followed.CHAIN else reverse("run", args=[self.workspace.slug, self.chain])
 
 
-def lines(workspace: Workspace, found: Iterable[Entry], tools: Mapping[UUID, str]) -> list[Line]:
+def lines(workspace: Workspace, found: Iterable[Entry], filed: Mapping[UUID, Filed]) -> list[Line]:
     """The lines of these entries, read with their chains, in a number of queries that does not grow with theirs.
-    ``tools`` are the tools that they were filed under."""
+    ``filed`` says under which tool and agent they are found."""
     listed = [(entry, filing.read(entry.body)) for entry in found]
     names = names_in(workspace, [body for _, body in listed])
     cards = _cards(workspace, {str(body["approval"]) for _, body in listed if body.get("approval")})
     return [
-        Line(workspace, entry, body, names, tools.get(entry.pk, ""), cards.get(str(body.get("approval", ""))))
+        Line(workspace, entry, body, names, filed.get(entry.pk), cards.get(str(body.get("approval", ""))))
         for entry, body in listed
     ]
 

@@ -20,9 +20,15 @@ class Tab(NamedTuple):
 
 def tabs(request: Visit, current: str) -> list[Tab]:
     """The ledger's pages for this reader."""
-    named = {"ledger": "Approvals", "ledger_entries": "Every entry"}
+    named = {"ledger": "Approvals", "ledger_entries": "Every entry", "verification": "Verification"}
+    named["oversight"] = "Oversight"
     slug = request.workspace.slug
     return [Tab(word, reverse(name, args=[slug]), name == current) for name, word in named.items()]
+
+
+def administers(request: Visit) -> bool:
+    """Whether this reader may let go of what was written."""
+    return people.may(request.user, "administer", request.workspace)
 
 
 def sees_all(request: Visit) -> bool:

@@ -147,6 +147,18 @@ def number_word(count: int) -> str:
 
 
 @register.filter
+def thousands(count: int) -> str:
+    """A whole number as people read it."""
+    return f"{count:,}"
+
+
+@register.filter
+def duration(seconds: float) -> str:
+    """A length of time, in seconds under five minutes."""
+    return clock.span(seconds)
+
+
+@register.filter
 def at_most(value: int, most: int) -> int:
     """The smaller of the two."""
     return min(value, most)

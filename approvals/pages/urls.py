@@ -7,6 +7,7 @@ from django.urls import path
 from approvals.pages import (
     account,
     edit,
+    export,
     glass,
     history,
     hours,
@@ -15,10 +16,13 @@ from approvals.pages import (
     live,
     metrics,
     nudge,
+    oversight,
     people,
     provider,
     remarks,
     review,
+    saved,
+    verification,
 )
 from approvals.pages.policy import draft, rule, writing
 from approvals.pages.policy import page as policy
@@ -54,6 +58,11 @@ urlpatterns = [
     path("w/<slug:slug>/policy/drafts/<str:draft_id>/text", writing.page, name="policy_text"),
     path("w/<slug:slug>/policy/drafts/<str:draft_id>/rule", rule.page, name="policy_rule"),
     path("w/<slug:slug>/policy/drafts/<str:draft_id>/act", draft.act, name="policy_act"),
+    path("w/<slug:slug>/ledger/export", export.export, name="ledger_export"),
+    path("w/<slug:slug>/ledger/filters", saved.save, name="filter_save"),
+    path("w/<slug:slug>/ledger/filters/<str:filter_id>/remove", saved.remove, name="filter_remove"),
+    path("w/<slug:slug>/ledger/verification", verification.page, name="verification"),
+    path("w/<slug:slug>/oversight", oversight.page, name="oversight"),
     path("w/<slug:slug>/people", people.page, name="people"),
     path("w/<slug:slug>/people/<str:invitation>/withdraw", people.withdraw, name="withdraw_invitation"),
     path("w/<slug:slug>/live", live.live, name="live"),

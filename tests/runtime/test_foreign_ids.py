@@ -32,6 +32,8 @@ from approvals import (
     policies,
     policy_drafts,
     rows,
+    saved_filters,
+    verifications,
     watchers,
 )
 from approvals.approvals import Approval
@@ -41,6 +43,8 @@ from approvals.invitations import Invitation
 from approvals.ledger.entries import Entry
 from approvals.providers import Claims
 from approvals.rows import isolation
+from approvals.saved_filters import SavedFilter
+from approvals.verifications import Verification
 from runtime import credentials, definitions, tasks
 from runtime.api import root
 from runtime.calls import Call
@@ -66,6 +70,8 @@ PREFIXES = {
     "agent_id": "agt",
     "tool_id": "tol",
     "draft_id": "pdr",
+    "verification": "ver",
+    "filter_id": "flt",
 }
 PLAIN = {"number": 1, "rest": "nothing", "short": "nowhere"}
 """Arguments of routes that name no row by themselves."""
@@ -129,6 +135,13 @@ def stranger(desk: Desk, committed_db: str) -> Iterator[Stranger]:
     assert isinstance(draft, policy_drafts.Draft)
     foreign["draft_id"] = draft.public_id
     foreign["invitation"] = Invitation.objects.get().public_id
+    people.grant(cast.omar, "audit", cast.northwind, by="system")
+    begun = verifications.begin(cast.northwind, by=cast.omar)
+    assert isinstance(begun, Verification)
+    foreign["verification"] = begun.public_id
+    kept = saved_filters.save(cast.northwind, cast.dana, "ledger", "Mine", {"tool": "x"})
+    assert isinstance(kept, SavedFilter)
+    foreign["filter_id"] = kept.public_id
     foreign["entry_id"] = Entry.objects.filter(workspace=cast.northwind, kind="approval.opened").latest("at").public_id
     foreign["agent_id"] = desk.agent.public_id
     foreign["tool_id"] = Tool.objects.filter(workspace=cast.northwind).latest("created_at").public_id
@@ -255,7 +268,7 @@ def test_every_endpoint_with_an_argument_is_in_the_description() -> None:
 
 # Tasks
 
-TASKS = {tasks.advance_run.name: ["run_id", "workspace"]}
+TASKS = {tasks.advance_run.name: ["run_id", "workspace"], tasks.verify_ledger.name: ["verification", "workspace"]}
 """What each task takes."""
 
 
