@@ -7,8 +7,9 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 
-from approvals import people, policy_documents, rows, schemas, workspaces
+from approvals import people, policy_documents, rows, schemas, vouched, workspaces
 from approvals.ledger import entries, sealing
+from approvals.ledger.about import Broken
 from approvals.people import Person, Team, Workspace
 from approvals.policies import NeedsApproval
 
@@ -96,6 +97,8 @@ def load(cast: Mapping[str, Any], *, passwords: Mapping[str, str], set_passwords
                 _furnish(workspace, wanted, folk, by)
         except NeedsApproval as asks:
             raise CastFault(f"{wanted['slug']}: {asks} Ask for each with `people grant`.") from asks
+        except (Broken, policy_documents.PolicyFault) as fault:
+            raise CastFault(f"{wanted['slug']}: {fault}") from fault
 
 
 def enrol(email: str, name: str, password: str | None, set_password: bool) -> Person:
@@ -135,7 +138,9 @@ def found(slug: str, name: str, *, by: str) -> Workspace:
 
 
 def form(workspace: Workspace, slug: str, name: str, *, by: str) -> Team:
-    """The team of this slug, new if need be; inside an open `rows.within`."""
+    """The team of this slug, new if need be; inside an open `rows.within`. Raises ledger.about.Broken."""
+    if known := vouched.team(workspace.pk, slug):
+        return known
     team, new = Team.objects.get_or_create(workspace=workspace, slug=slug, defaults={"name": name})
     if new:
         body = {"team": team.public_id, "slug": slug, "name": name}

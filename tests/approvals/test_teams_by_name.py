@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from django.core.management import call_command
 
+from approvals import cast as forming
 from approvals import changes, invitations, people, policies, rows, vouched
 from approvals.approvals import Approval
 from approvals.people import Person, Team
@@ -44,6 +45,16 @@ def test_a_right_is_given_on_the_team_that_the_ledger_calls_so(cast: Cast, inter
     swapped(cast, interns)
     call_command("people", "grant", cast.riley.email, "decide", "team:interns", "--workspace", "northwind")
     assert _decide(cast.riley) == {str(interns.pk)} and vouched.unexplained(cast.northwind.pk) == []
+
+
+def test_a_file_of_people_names_teams_as_the_ledger_does(cast: Cast, interns: Team) -> None:
+    """AU-2: `people load`."""
+    swapped(cast, interns)
+    who = {"email": cast.riley.email, "name": cast.riley.name}
+    team = {"slug": "interns", "name": "Interns", "deciders": [cast.riley.email]}
+    place = {"slug": "northwind", "name": cast.northwind.name, "members": [cast.riley.email], "teams": [team]}
+    forming.load({"people": [who], "workspaces": [place]}, passwords={}, by="system")
+    assert _decide(cast.riley) == {str(interns.pk)}
 
 
 def test_no_team_gets_past_its_rule_under_another_name(cast: Cast, interns: Team) -> None:
