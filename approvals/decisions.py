@@ -26,6 +26,7 @@ from approvals import (
     people,
     pins,
     policies,
+    previews,
     requested,
     revisions,
     rows,
@@ -313,6 +314,7 @@ def _open_revision(vote: Ballot, rule: dict[str, Any], args: bytes, attempt: Att
     approvals.raise_bar(approval, rule, revision=new.number, policy_version=version)
     body = {"digest": new.digest, "rule": rule["id"], "voided": [yes.person.public_id for yes in vote.yeses]}
     approvals.record(approval, "approval.revised", body, by=attempt.by.public_id)
+    previews.follow(approval)
     fresh = ballot(approval, new)
     # The rule that asks now may be another: it is no yes of somebody who could not give one under it.
     if rule["editor_may_approve"] and fresh.refusal(attempt.by, "approve") is None:

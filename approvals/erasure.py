@@ -7,6 +7,7 @@ from uuid import UUID
 from approvals.approvals import Approval
 from approvals.comments import Comment
 from approvals.glass import GlassReview
+from approvals.previews import Preview
 from approvals.rulings import Ruling
 from approvals.said import Decision
 
@@ -16,7 +17,8 @@ class StillOpen(Exception):
 
 
 def erase(workspace_id: UUID, chain: str) -> None:
-    """Empty every sealed column of a chain's approvals, rulings, decisions, comments and glass reviews, in an open
+    """Empty every sealed column of a chain's approvals, rulings, decisions, comments, glass reviews and previews, in an
+    open
     transaction. Their digests, codes and ledger entries stay. Raises StillOpen."""
     mine = Approval.objects.filter(workspace_id=workspace_id, chain=chain)
     if mine.select_for_update().filter(status="pending").exists():
@@ -24,5 +26,6 @@ def erase(workspace_id: UUID, chain: str) -> None:
     Decision.objects.filter(approval__in=mine).update(message=b"", response=b"", patch=b"")
     Comment.objects.filter(approval__in=mine).update(text=b"")
     GlassReview.objects.filter(approval__in=mine).update(note=b"")
+    Preview.objects.filter(approval__in=mine).update(answer=b"")
     Ruling.objects.filter(workspace_id=workspace_id, chain=chain).update(args=b"")
     mine.update(context=b"", outcome_note="")

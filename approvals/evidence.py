@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
-from approvals import glass, halts, rows
+from approvals import glass, halts, previews, rows
 from approvals.approvals import Approval, bar_columns
 from approvals.comments import Comment
 from approvals.decisions import Decision
@@ -43,6 +43,7 @@ def unproven(workspace_id: UUID) -> Iterator[str]:
     yield from _names(workspace_id)
     yield from halts.unexplained(workspace_id)
     yield from glass.unexplained(workspace_id)
+    yield from previews.unexplained(workspace_id)
 
 
 @dataclass

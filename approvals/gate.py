@@ -31,6 +31,10 @@ from approvals.places import Place
 from approvals.places import add as add_place
 from approvals.policies import NeedsApproval, changing
 from approvals.policy_diff import inside as differences
+from approvals.previews import Foreseen
+from approvals.previews import attach as attach_preview
+from approvals.previews import read as read_preview
+from approvals.previews import wanted as preview_wanted
 from approvals.proposals import Proposal, ToolFacts, covered
 from approvals.resolutions import Resolution
 from approvals.schemas import Admission, Inadmissible, admit
@@ -54,6 +58,7 @@ __all__ = [
     "Asked",
     "Change",
     "Cleared",
+    "Foreseen",
     "Held",
     "Inadmissible",
     "Judgement",
@@ -73,6 +78,7 @@ __all__ = [
     "admit",
     "answer",
     "ask",
+    "attach_preview",
     "changing",
     "clearance",
     "concerns",
@@ -100,7 +106,9 @@ __all__ = [
     "person_named",
     "pin",
     "pin_of",
+    "preview_wanted",
     "propose",
+    "read_preview",
     "refuse",
     "report",
     "resolution",

@@ -22,6 +22,7 @@ from approvals.people import Team as Team
 from approvals.people import Workspace as Workspace
 from approvals.policies import Policy as Policy
 from approvals.policy_drafts import Draft as Draft
+from approvals.previews import Preview as Preview
 from approvals.resets import Reset as Reset
 from approvals.revisions import Revision as Revision
 from approvals.rulings import Ruling as Ruling

@@ -32,7 +32,7 @@ FROM pg_roles WHERE rolname = current_user
 def seam_is_connected(app_configs: Any, **_: Any) -> list[CheckMessage]:
     """A decision would be taken and no run would ever hear of it."""
     found: list[CheckMessage] = []
-    for name in ("PLACET_RESOLVED", "PLACET_TOOL_APPROVED", "PLACET_AGENT_NAMED"):
+    for name in ("PLACET_RESOLVED", "PLACET_TOOL_APPROVED", "PLACET_PREVIEW", "PLACET_AGENT_NAMED"):
         try:
             if not callable(import_string(getattr(settings, name))):
                 found.append(Error(f"{name} does not name a function.", id="runtime.E001"))

@@ -11,7 +11,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from approvals.ledger import canonical
-from runtime import definitions, promises, tools
+from runtime import definitions, promises, reading, tools
 from runtime.calls import Call
 from runtime.definitions import Tool
 
@@ -50,12 +50,9 @@ def _by_url(tool: Tool, call: Call, url: str) -> tools.Answer:
 
 def _by_tool(tool: Tool, call: Call, name: str, args: bytes) -> tools.Answer:
     """By another tool of the workspace, which must be one that changes nothing."""
-    asked = definitions.tool_named(tool.workspace_id, name)
-    if asked is None or not definitions.reads(asked):
-        return tools.Answer(tools.FAILED_BEFORE, note=f"There is no tool {name} here that only reads.")
-    secret = definitions.signing_secret(asked) if asked.kind == Tool.Kind.HTTP else b""
     question = {"reference": call.key, "call": call.public_id, "args": canonical.parse(args)}
-    return tools.send(str(asked.kind), asked.config, secret, canonical.encode(question), _use(call, asked))
+    asked = {"call_id": call.public_id, "key": f"lookup:{call.key}"}
+    return reading.ask(tool.workspace_id, name, question, **asked, seconds=tools.MAX_TIMEOUT)
 
 
 def _use(call: Call, asked: Tool) -> tools.Use:

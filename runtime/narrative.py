@@ -45,6 +45,7 @@ SILENT: Final = frozenset(
         "approval.stopped",
         "call.ruled",
         "call.settled",
+        "preview.made",
         "run.completed",
     }
 )

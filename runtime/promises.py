@@ -7,6 +7,7 @@ version of the tool::
     "retry": {"tries": 5, "wait_seconds": 2, "longest_seconds": 300},
     "lookup": {"url": "https://pay.example/refunds?reference={reference}"}       or   {"tool": "refunds.find"}
     "target": {"tool": "payments.get_charge", "args": {"charge": "/charge"}}
+    "preview": {"tool": "payments.preview_refund"}
 """
 
 from __future__ import annotations
@@ -47,6 +48,8 @@ class Promise:
     lookup: Mapping[str, str] | None
     declared: bool
     target: Mapping[str, Any] | None = None
+    preview: str = ""
+    """The tool that says what a call would change, without changing it."""
 
     @property
     def safe(self) -> bool:
@@ -91,6 +94,7 @@ def of(definition: Mapping[str, Any]) -> Promise:
         lookup=ours.get("lookup"),
         declared="retry" in ours,
         target=ours.get("target"),
+        preview=ours.get("preview", {}).get("tool", ""),
     )
 
 
@@ -98,8 +102,8 @@ def of(definition: Mapping[str, Any]) -> Promise:
 
 
 def admit(given: Mapping[str, Any], effect: str) -> dict[str, Any]:
-    """What a definition says of time-outs, retries, keys, lookups and targets, checked. Raises ValueError, naming the
-    word."""
+    """What a definition says of time-outs, retries, keys, lookups, targets and previews, checked. Raises ValueError,
+    naming the word."""
     timeout = given.get("timeout_seconds", tools.TIMEOUT)
     _whole("timeout_seconds", timeout, 1, tools.MAX_TIMEOUT)
     kept: dict[str, Any] = {"timeout_seconds": timeout}
@@ -118,6 +122,8 @@ def admit(given: Mapping[str, Any], effect: str) -> dict[str, Any]:
         kept["lookup"] = _lookup(given["lookup"])
     if "target" in given:
         kept["target"] = _target(given["target"])
+    if "preview" in given:
+        kept["preview"] = _preview(given["preview"])
     return kept
 
 
@@ -153,6 +159,12 @@ def _target(given: Any) -> dict[str, Any]:
     for place in args.values():
         canonical.split(place)
     return {"tool": given["tool"], "args": dict(args)}
+
+
+def _preview(given: Any) -> dict[str, str]:
+    if not isinstance(given, dict) or set(given) != {"tool"} or not isinstance(given["tool"], str):
+        raise ValueError('preview is {"tool": NAME}, a tool that changes nothing.')
+    return dict(given)
 
 
 def _whole(name: str, value: Any, least: int, most: int) -> None:

@@ -22,6 +22,7 @@ from runtime import (
     definitions,
     heads,
     leases,
+    previews,
     questions,
     runs,
     spending,
@@ -56,6 +57,7 @@ class Judged:
     call: Call
     judgement: gate.Judgement
     entry: dict[str, Any]
+    foreseen: gate.Foreseen | None = None
 
     def write(self, lease: Lease, checkpoint_mac: str) -> str:
         """Write the call and its ruling; the status it has then."""
@@ -63,6 +65,8 @@ class Judged:
         call.status = Call.Status.PROPOSED
         call.save(force_insert=True)
         held = gate.hold(self.judgement, checkpoint_mac=checkpoint_mac, by=rows.public_id("agt", lease.agent_id))
+        if held.approval_id and self.foreseen:
+            gate.attach_preview(lease.workspace_id, held.approval_id, 1, self.foreseen)
         to, sets = _standing(held, call.pk, lease.workspace_id)
         rows.move(Call, call.pk, frm="proposed", to=to, **sets)
         return to
@@ -224,7 +228,11 @@ def _judge(draft: Draft, step: int, idx: int, proposed: ProposedCall) -> Judged:
     entry = {"id": call.public_id, "tool": name, "reason": reason}
     entry |= {"estimate": call.estimate} if call.estimate else {}
     entry |= {"revises": plain(proposed.revises)} if proposed.revises else {}
-    return Judged(call, judgement, entry | ({"args": proposed.args} if readable else {"unreadable": args.decode()}))
+    asks = judgement.verdict == "require_approval" and not lease.rehearsal
+    foreseen = previews.foresee(tool, call, args) if asks and tool else None
+    return Judged(
+        call, judgement, entry | ({"args": proposed.args} if readable else {"unreadable": args.decode()}), foreseen
+    )
 
 
 def _judgement(draft: Draft, call: Call, args: bytes, reason: str, revises: str) -> gate.Judgement:

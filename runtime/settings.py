@@ -28,6 +28,7 @@ PLACET_KEY_IN_USE = _env.number("PLACET_KEY_IN_USE", 0, low=0, high=65535)
 PLACET_ANCHORS = Path(_env.text("PLACET_ANCHORS", str(PLACET_HOME / "anchors.jsonl")))
 PLACET_RESOLVED = "runtime.resolutions.resolved"
 PLACET_TOOL_APPROVED = "runtime.definitions.approved.put"
+PLACET_PREVIEW = "runtime.previews.wanted"
 PLACET_AGENT_OF = "runtime.credentials.agent_of"
 PLACET_AGENT_NAMED = "runtime.definitions.agents.agent_named"
 # Python code that rows may name: tools and graphs exist only if one of these modules registers them.

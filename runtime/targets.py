@@ -21,7 +21,7 @@ from typing import Any, Final
 
 from approvals import gate
 from approvals.ledger import canonical
-from runtime import calls, definitions, tools
+from runtime import calls, definitions, reading, tools
 from runtime.calls import Call
 from runtime.definitions import Tool
 from runtime.leases import Lease
@@ -64,10 +64,8 @@ def see(tool: Tool, call: Call, args: bytes) -> Sight | None:
         return None
     question = _question(target, canonical.parse(args))
     sight = Sight(target["tool"], tuple(sorted(set(target["args"].values()))), question)
-    reader = definitions.tool_named(tool.workspace_id, sight.reader)
-    if reader is None or not definitions.reads(reader):
-        return replace(sight, why=f"{UNREAD} There is no tool {sight.reader} here that only reads.")
-    answer = _ask(reader, call, question)
+    asked = {"call_id": call.public_id, "key": f"target:{call.key}"}
+    answer = reading.ask(tool.workspace_id, sight.reader, question, **asked, seconds=SECONDS)
     if answer.outcome != tools.EXECUTED:
         return replace(sight, why=f"{UNREAD} {answer.note}".strip())
     state = [sight.reader, question, answer.value]
@@ -105,11 +103,3 @@ def _question(target: Mapping[str, Any], args: Any) -> dict[str, Any]:
     """What the reader is asked: the arguments that lead there, without those that are not given."""
     found = {name: gate.value_at(args, place) for name, place in target["args"].items()}
     return {name: value for name, value in found.items() if value is not None}
-
-
-def _ask(reader: Tool, call: Call, question: dict[str, Any]) -> tools.Answer:
-    """The reader is used under a key of its own: under the call's it might be taken for the call."""
-    key = canonical.sha256_hex(f"target:{call.key}".encode())
-    secret = definitions.signing_secret(reader) if reader.kind == Tool.Kind.HTTP else b""
-    use = tools.Use(call.public_id, key, float(min(reader.timeout, SECONDS)))
-    return tools.send(str(reader.kind), reader.config, secret, canonical.encode(question), use)

@@ -8,8 +8,8 @@ from uuid import UUID
 from celery.signals import worker_init, worker_shutdown, worker_shutting_down
 from django.db import connection
 
-from approvals import gate
-from runtime import hints, loop, processes
+from approvals import gate, rows
+from runtime import hints, loop, previews, processes
 from runtime.celery import app
 
 
@@ -25,6 +25,12 @@ def verify_ledger(verification: str, workspace_id: str) -> None:
     key, workspace = UUID(hex=verification), UUID(hex=workspace_id)
     if gate.verify_on(workspace, key):
         hints.verify(workspace, key)
+
+
+@app.task(name=previews.TASK, ignore_result=True, acks_late=False)
+def preview_call(approval_id: str, workspace_id: str) -> None:
+    """Look up once more what a call that waits for people would change. The ids are 32 hex digits."""
+    previews.make(UUID(hex=workspace_id), rows.public_id(previews.APPROVAL, UUID(hex=approval_id)))
 
 
 @worker_init.connect(weak=False)

@@ -30,8 +30,3 @@ for (const button of document.querySelectorAll('[data-needless]')) button.hidden
 document.addEventListener('htmx:afterSwap', () => {
   for (const button of document.querySelectorAll('[data-needless]')) button.hidden = true;
 });
-
-// On a phone the bar at the foot leads to the decision; it is not needed while the decision is in view.
-const decision = document.querySelector('#decision');
-const foot = document.querySelector('.foot-bar');
-if (decision && foot) new IntersectionObserver(([seen]) => { foot.hidden = seen.isIntersecting; }).observe(decision);

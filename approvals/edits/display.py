@@ -16,6 +16,8 @@ PROSE_FROM = 80
 """A longer text takes the full width as prose."""
 INLINE_MAX = 80
 """A list of plain values up to so many characters stands in one row; a longer one has a row for each entry."""
+FOLD_FROM = 1_500
+"""A text of more characters can be folded by who has read it. It is never folded by itself."""
 DOTS = "•" * 16
 
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
@@ -41,6 +43,11 @@ class Shown:
     secret: str = ""
     prose: bool = False
     warnings: tuple[str, ...] = ()
+
+    @property
+    def long(self) -> bool:
+        """Whether a reader may want to fold it."""
+        return self.prose and sum(len(segment.text) for segment in self.segments) > FOLD_FROM
 
     @property
     def plain(self) -> str:

@@ -84,6 +84,12 @@ def first_unseen(text: str) -> str:
     return f"U+{ord(text[position]):04X}, {where}"
 
 
+def direction(text: str) -> str:
+    """The way the text runs by its first letter that has one, as `dir="auto"` finds it: "rtl" or "ltr"."""
+    ways = (unicodedata.bidirectional(char) for char in text)
+    return "rtl" if next((way for way in ways if way in ("L", "R", "AL")), "L") != "L" else "ltr"
+
+
 def mixed_line_ends(text: str) -> bool:
     """Whether the text has carriage returns that are not all part of one consistent kind of line end."""
     pairs = text.count("\r\n")

@@ -39,6 +39,7 @@ Purpose = Literal[
     "name",
     "password",
     "policy",
+    "preview",
     "reset",
     "ruling",
     "sealing",

@@ -143,7 +143,7 @@ class Asked(Matter):
     @property
     def version(self) -> str:
         """Changes with everything that an open page shows and somebody else may change."""
-        said = len(self.decisions) + len(self.comments)
+        said = len(self.decisions) + len(self.comments) + self.approval.previews.count()
         return f"{self.approval.revision}.{said}.{self.state}{'.halted' if self.halt else ''}"
 
     @cached_property

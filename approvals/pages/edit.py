@@ -23,7 +23,8 @@ from approvals.pages.account import confirm_address
 from approvals.pages.cards import args_in, tool_of
 from approvals.pages.care import Care
 from approvals.pages.door import Visit, approval_of, member
-from approvals.pages.review import OF_THE_COMMENT, digest_of, revision_of, written
+from approvals.pages.notices import OF_THE_COMMENT
+from approvals.pages.review import digest_of, revision_of, written
 from approvals.pages.told import Told
 from approvals.revisions import Revision
 from approvals.rulings import Forged

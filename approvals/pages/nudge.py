@@ -12,6 +12,7 @@ from django.views.decorators.http import require_POST
 from approvals import nudges, rows
 from approvals.pages import review
 from approvals.pages.door import Visit, approval_of, member
+from approvals.pages.notices import Notice
 from approvals.votes import Refused
 
 STATUS: Final = {"not_allowed": 403, "too_soon": 429}
@@ -27,6 +28,6 @@ def nudge(request: Visit, approval_id: str) -> HttpResponse:
     if not isinstance(answer, Refused):
         return redirect(reverse("review", args=[request.workspace.slug, approval.public_id]) + "#nudge")
     with rows.within(request.workspace):
-        notice = review.Notice(answer.message, "Nobody was nudged.", "plain")
+        notice = Notice(answer.message, "Nobody was nudged.", "plain")
         found = approval_of(request, approval_id)
         return review.page(request, found, notice=notice, status=STATUS.get(answer.code, 409))

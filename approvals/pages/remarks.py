@@ -10,6 +10,7 @@ from django.views.decorators.http import require_POST
 from approvals import comments, rows
 from approvals.pages import review
 from approvals.pages.door import Visit, approval_of, member
+from approvals.pages.notices import Notice
 from approvals.votes import Refused
 
 
@@ -22,6 +23,6 @@ def comment(request: Visit, approval_id: str) -> HttpResponse:
     if not isinstance(made, Refused):
         return redirect(reverse("review", args=[request.workspace.slug, approval.public_id]) + "#history")
     with rows.within(request.workspace):
-        notice = review.Notice(made.message, tone="bad", field="remark")
+        notice = Notice(made.message, tone="bad", field="remark")
         found = approval_of(request, approval_id)
         return review.page(request, found, notice=notice, remark=text, status=422)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -20,11 +20,12 @@ from approvals.edits.texts import masked_text
 from approvals.edits.view import root
 from approvals.ledger import canonical
 from approvals.ledger.sealing import Erased, Tampered
-from approvals.pages import care, drafts, folds, levels, response, seen, wishes
+from approvals.pages import care, drafts, folds, foreseen, levels, notices, precedents, response, seen, versions, wishes
 from approvals.pages.account import confirm_address
 from approvals.pages.cards import tool_of
 from approvals.pages.door import Visit, approval_of, member
 from approvals.pages.entries import entries
+from approvals.pages.notices import Notice
 from approvals.pages.reader import Reader
 from approvals.pages.response import Response
 from approvals.pages.told import Told
@@ -32,30 +33,6 @@ from approvals.rulings import Forged
 
 PLACE_MOST = 200
 """The position in the inbox is told up to here."""
-
-STATUS = {"not_found": 404, "not_allowed": 403, "self_review": 403, "editor_cannot_approve": 403, "needs_message": 422}
-STATUS |= {"needs_assurance": 403, "too_fast": 429, "read_on": 429, "unconfirmed": 422}
-STATUS |= {
-    "invalid_response": 422,
-    "invalid_changes": 422,
-    "unknown_choice": 422,
-    "message_too_long": 422,
-    "message_not_text": 422,
-}
-"""The HTTP status of a refused verdict, 409 for all others: the approval is no longer as the form had it."""
-
-OF_THE_COMMENT = {"needs_message", "message_too_long", "message_not_text"}
-"""Refusals of what was written beside the verdict: they are shown at its field."""
-
-
-@dataclass(frozen=True)
-class Notice:
-    """What the panel says first: after a refusal, or when something changed under the reader."""
-
-    text: str
-    lead: str = ""
-    tone: str = "wait"
-    field: str = ""
 
 
 @require_safe
@@ -112,10 +89,10 @@ def answered(
     request: Visit, approval: Approval, refused: Refused, *, comment: str, form: Response | None = None
 ) -> HttpResponse:
     """The page as it is now, with the reason why nothing was decided, and with what was typed."""
-    notice = _notice(approval, refused)
+    notice = notices.of(approval, refused)
     if form and refused.code != "invalid_response":
         form = replace(form, sent=False, rest=[], places=[replace(place, fault="") for place in form.places])
-    status, since = STATUS.get(refused.code, 409), revision_of(request)
+    status, since = notices.STATUS.get(refused.code, 409), revision_of(request)
     return page(request, approval, notice=notice, comment=comment, since=since, status=status, form=form)
 
 
@@ -172,25 +149,6 @@ def _said_already(request: Visit, approval: Approval, answer: Refused, verdict: 
     return last is not None and last.verdict == verdict
 
 
-def _notice(approval: Approval, answer: Refused) -> Notice:
-    if answer.code in {"stale_revision", "wrong_digest"}:
-        editor = approval.revisions.select_related("editor").get(number=approval.revision).editor
-        lead = f"{editor.first_name} changed this while you were reading." if editor else "This is not what you saw."
-        return Notice("Nothing was decided and your comment is kept. The changes are marked; now decide.", lead)
-    if answer.code in OF_THE_COMMENT:
-        return Notice(answer.message, tone="bad", field="comment")
-    if answer.code == "unconfirmed":
-        return Notice(answer.message, tone="bad", field="sure")
-    if answer.code == "invalid_changes":
-        return Notice(answer.message, tone="bad", field="changes")
-    if answer.code in {"invalid_response", "unknown_choice"}:
-        told = "Choose what became of it." if answer.code == "unknown_choice" else answer.message
-        return Notice(told, tone="bad", field="answer")
-    if answer.code == "too_late":
-        return Notice(f"{answer.message} Your answer came after that and changed nothing.", "Too late.", "plain")
-    return Notice(answer.message, "Nothing was decided.", "wait" if answer.code == "read_on" else "bad")
-
-
 # The page
 
 
@@ -210,17 +168,28 @@ def page(
     """The whole page, or the word that what it shows was tampered with."""
     asked = Told(request.workspace, approval, request.user, since=since or _since(request))
     form = form or response.form_of(approval.response_schema, _label(approval))
-    context = {**_context(request, asked), "notice": notice, "comment": comment, "answer": form, "remark": remark}
-    context["chosen"] = request.POST.get("choice", choice)
     said = request.POST if sent is None else sent
+    told = {"notice": notice, "comment": comment, "answer": form, "chosen": request.POST.get("choice", choice)}
     try:
-        context["care"] = care.of(asked, said)
-        context |= {"folds": folds.folds(asked), "seen": seen.exactly(asked)}
-        context["wishes"] = wishes.read(said, asked.last_args) if asked.is_call else []
-        context["wished"] = any(wish.text for wish in context["wishes"])
+        # What was written for a verdict that came too late can still be said.
+        told["remark"] = remark or ("" if asked.pending or asked.waits else comment)
+        context = {**_context(request, asked), **told, **_whole(asked, said)}
         return render(request, "review/page.html", context, status=status)
     except (Tampered, Forged) as fault:
         return tampered(request, approval, fault)
+
+
+def _whole(asked: Told, said: Mapping[str, Any]) -> dict[str, Any]:
+    """What only the whole page shows, and no news of an open one."""
+    lines = wishes.read(said, asked.last_args) if asked.is_call else []
+    return {
+        "care": care.of(asked, said),
+        "folds": folds.folds(asked),
+        "seen": seen.exactly(asked),
+        "precedents": precedents.of(asked),
+        "wishes": lines,
+        "wished": any(each.text for each in lines),
+    }
 
 
 def tampered(request: Visit, approval: Approval, fault: Exception) -> HttpResponse:
@@ -242,7 +211,8 @@ def _context(request: Visit, asked: Told) -> dict[str, Any]:
         "workspace": request.workspace,
         "here": "inbox",
         "review": asked,
-        "result_only": request.GET.get("view") == "result",
+        **versions.view_of(request.GET, asked),
+        "foreseen": foreseen.of(asked),
         "raw": _Lazy(asked),
         "nudge": partial(levels.nudge_of, asked),
         **_neighbours(request, reader, asked),
@@ -291,19 +261,14 @@ def _news(request: Visit, approval: Approval, seen: str) -> HttpResponse:
     asked = Told(request.workspace, approval, request.user)
     if asked.version == seen:
         return HttpResponse(status=204)
-    form = request.GET.get("form", "")
-    if not asked.pending or not (form.isascii() and form.isdigit() and len(form) < 9):
-        answer = page(request, approval)
+    form = _number(request.GET.get("form", ""))
+    if not asked.pending or not form:
+        answer = page(request, approval, notice=notices.settled(asked, seen))
         answer["HX-Retarget"], answer["HX-Reswap"], answer["HX-Reselect"] = "#page", "innerHTML", "#page > *"
         return answer
-    context = {**_context(request, asked), "form": int(form), "care": care.of(asked, {})}
-    if 0 < int(form) < approval.revision:
-        context |= _overtaking(asked, int(form))
+    context = {**_context(request, asked), "form": form, "care": care.of(asked, {})}
+    if not asked.may_decide:
+        context["notice"] = notices.standing_still(asked)
+    elif form < approval.revision:
+        context |= {"overtaken": len(asked.changes(form, approval.revision)), "notice": notices.overtaking(asked)}
     return render(request, "review/news.html", context)
-
-
-def _overtaking(asked: Told, revision: int) -> dict[str, Any]:
-    changes = len(asked.changes(revision, asked.approval.revision))
-    editor = asked.current.editor.first_name if asked.current.editor else "Somebody"
-    lead = f"{editor} changed this while you were reading."
-    return {"overtaken": changes, "notice": Notice("Your comment is kept. See what changed, then decide.", lead)}

@@ -14,6 +14,7 @@ from django.utils.safestring import SafeString
 
 from approvals.channels import card, kinds, outcomes
 from approvals.edits import marks, money
+from approvals.edits.difference import Piece
 from approvals.edits.table import Argument, table
 from approvals.edits.texts import masked_text
 from approvals.edits.view import Tool, root
@@ -53,6 +54,12 @@ def marked(text: Any) -> SafeString:
 def signs(segments: Iterable[marks.Segment]) -> SafeString:
     """Text already taken apart into segments, its direction kept to itself."""
     return format_html("<bdi>{}</bdi>", _segments(segments))
+
+
+@register.filter
+def direction(pieces: Iterable[Piece]) -> str:
+    """The way a text runs of which the pieces are told apart."""
+    return marks.direction("".join(piece.text for piece in pieces if piece.kind != "del"))
 
 
 @register.filter

@@ -27,6 +27,9 @@ CREATE TABLE IF NOT EXISTS closed (customer TEXT PRIMARY KEY, key TEXT, closed_a
 """
 
 
+SYMBOLS: Final = {"EUR": "€", "GBP": "£"}
+
+
 @dataclass(frozen=True)
 class Answer:
     """What the service says: an HTTP status and a JSON object; `replayed` when the key had been answered before."""
@@ -179,6 +182,20 @@ def _get_charge(home: Path, db: sqlite3.Connection, key: str | None, args: dict[
     return Answer(200, {**charge, "refunded": _refunded(db, charge["id"])})
 
 
+def _preview_refund(home: Path, db: sqlite3.Connection, key: str | None, args: dict[str, Any]) -> Answer:
+    charge, amount = shop.charge(home, args["charge"]), args["amount"]
+    left = charge["amount"] - _refunded(db, charge["id"])
+    code = charge["currency"]
+    change = {"what": "Left to refund on this charge", "before": _money(left, code)}
+    change["after"] = _money(left - amount, code) if amount <= left else "too little is left, it would be refused"
+    paid = {"what": f"Given back to {args['customer']}", "after": _money(amount, code)}
+    return Answer(200, {"changes": [change, paid]})
+
+
+def _money(cents: int, code: str) -> str:
+    return f"{SYMBOLS.get(code, f'{code} ')}{cents / 100:,.2f}"
+
+
 def _create_refund(home: Path, db: sqlite3.Connection, key: str | None, args: dict[str, Any]) -> Answer:
     charge, amount = shop.charge(home, args["charge"]), args["amount"]
     if type(amount) is not int or amount < 1:
@@ -205,6 +222,7 @@ def _close_account(home: Path, db: sqlite3.Connection, key: str | None, args: di
 
 EFFECTS: Final = {
     "payments.get_charge": _get_charge,
+    "payments.preview_refund": _preview_refund,
     "payments.create_refund": _create_refund,
     "payments.close_account": _close_account,
 }

@@ -1,4 +1,4 @@
-"""The payments service as Placet is told of it: three endpoints, each described as MCP describes a tool."""
+"""The payments service as Placet is told of it: four endpoints, each described as MCP describes a tool."""
 
 from __future__ import annotations
 
@@ -54,7 +54,16 @@ CREATE_REFUND: Final[dict[str, Any]] = {
         },
     },
     "annotations": {"readOnlyHint": False, "destructiveHint": True, "idempotentHint": True},
-    "placet": {"timeout_seconds": 20},
+    "placet": {"timeout_seconds": 20, "preview": {"tool": "payments.preview_refund"}},
+}
+
+PREVIEW_REFUND: Final[dict[str, Any]] = {
+    "name": "payments.preview_refund",
+    "title": "Preview a refund",
+    "description": "What a refund would change. Nothing is given back.",
+    "inputSchema": CREATE_REFUND["inputSchema"],
+    "annotations": {"readOnlyHint": True},
+    "placet": {"timeout_seconds": 5},
 }
 
 CLOSE_ACCOUNT: Final[dict[str, Any]] = {
@@ -73,6 +82,7 @@ CLOSE_ACCOUNT: Final[dict[str, Any]] = {
 
 ENDPOINTS: Final[tuple[dict[str, Any], ...]] = (
     {"definition": GET_CHARGE, "effect": "pure", "summary": "Look up charge {/charge}", "risk": "low"},
+    {"definition": PREVIEW_REFUND, "effect": "pure", "summary": "Preview a refund to {/customer}", "risk": "low"},
     {
         "definition": CREATE_REFUND,
         "effect": "keyed",

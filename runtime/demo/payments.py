@@ -4,7 +4,7 @@ It is what a careful provider would be. A request must be signed in the manner o
 `Idempotency-Key` with the same body gets the same answer again, with another body 409; every call is counted before it
 is looked at. Killed at any moment it goes on from its SQLite file.
 
-    POST /tools/<name>   do it (payments.create_refund, payments.get_charge, payments.close_account)
+    POST /tools/<name>   do it (payments.create_refund, preview_refund, get_charge, close_account)
     GET  /counts         what was seen and done, as a whole and by key       GET /calls   every call in order
     GET  /healthz        200 when the books can be read
     POST /knobs          with PAYMENTS_KNOBS=1 only: make it slow or unreliable, for tests

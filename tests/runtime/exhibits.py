@@ -36,6 +36,8 @@ from tests.runtime.conftest import POLICY, Desk, call
 from tests.runtime.gallery import PLACE, last, path_of, refunding
 
 Seen = tuple[str, Person, str]
+AS_IT_IS = ""
+"""In the place of a path: the page that this person has open, once it says what happened while they read."""
 RULES = """
   - id: refunds
     match: {tool: [shop.refund, shop.credit]}
@@ -62,7 +64,8 @@ def hang(desk: Desk, monkeypatch: Any) -> Iterator[Seen]:
     duty = casting.formed(desk.cast.northwind, "duty", "Duty")
     people.grant(desk.cast.omar, "decide", duty, by="system")
     policies.load(desk.cast.northwind, POLICY + RULES, by="system", author=desk.cast.omar)
-    for part in (_votes, _requests, _glass, _deputies, _standing, _levels, _changes, _habits, _flood, _stops):
+    parts = (_votes, _meanwhile, _requests, _glass, _deputies, _standing, _levels, _changes, _habits, _flood, _stops)
+    for part in parts:
         yield from part(desk, monkeypatch)
 
 
@@ -81,6 +84,22 @@ def _votes(desk: Desk, _: Any) -> Iterator[Seen]:
     for person, text in ((cast.dana, "Is that the offer of Tuesday?"), (cast.omar, "It is; see ticket 4471.")):
         comments.leave(voted.workspace_id, voted.pk, by=person, text=text, via="web")
     yield "taken-back", cast.priya, path_of(voted)
+
+
+def _meanwhile(desk: Desk, _: Any) -> Iterator[Seen]:
+    cast, pair = desk.cast, "approvals: [{team: finance, count: 2}]"
+    rules = RULES.replace(pair, f"{pair}\n    editor_may_approve: true")
+    policies.load(cast.northwind, POLICY + rules, by="system", author=cast.omar)
+    approval = last(desk.begin([refunding(note="وصلت منصتان مبللتان. " * 90)]))
+    yield "reading", cast.priya, path_of(approval)
+    said(approval, cast.dana, "edit", edited=refunding(90_000, note="وصلت منصتان جافتان. " * 90)["args"])
+    yield "edited-meanwhile", cast.priya, AS_IT_IS
+    yield "edited", cast.priya, path_of(approval)
+    yield "edited-sides", cast.priya, f"{path_of(approval)}?view=sides"
+    Approval.objects.filter(pk=approval.pk).update(expires_at=rows.now())
+    gate.expire_due()
+    yield "expired-meanwhile", cast.priya, AS_IT_IS
+    policies.load(cast.northwind, POLICY + RULES, by="system", author=cast.omar)
 
 
 def _requests(desk: Desk, _: Any) -> Iterator[Seen]:

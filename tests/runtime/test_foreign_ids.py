@@ -268,7 +268,11 @@ def test_every_endpoint_with_an_argument_is_in_the_description() -> None:
 
 # Tasks
 
-TASKS = {tasks.advance_run.name: ["run_id", "workspace"], tasks.verify_ledger.name: ["verification", "workspace"]}
+TASKS = {
+    tasks.advance_run.name: ["run_id", "workspace"],
+    tasks.verify_ledger.name: ["verification", "workspace"],
+    tasks.preview_call.name: ["approval_id", "workspace"],
+}
 """What each task takes."""
 
 

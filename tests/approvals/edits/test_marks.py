@@ -115,3 +115,11 @@ def test_no_text_takes_long(part: str) -> None:
     marks.segments(text)
     masks.looks_secret(text)
     assert time.process_time() - began < 5
+
+
+@pytest.mark.parametrize(
+    ("text", "way"), [("", "ltr"), ("12 €", "ltr"), ("12 وصلت two", "rtl"), ("two وصلت", "ltr"), ("\u202eabc", "ltr")]
+)
+def test_a_text_runs_the_way_of_its_first_letter(text: str, way: str) -> None:
+    """RN-5: no invisible character turns it round."""
+    assert marks.direction(text) == way
