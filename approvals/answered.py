@@ -51,7 +51,7 @@ def _answer(vote: votes.Ballot) -> Answer | NotCleared:
             return Answer(
                 response=said.clear_response() if said.verdict == "respond" else None,
                 choice=said.choice,
-                message=said.clear_message(),
+                message=said.kept_message(),
                 by=said.person.public_id,
                 by_name=said.person.name,
             )

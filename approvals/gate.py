@@ -19,6 +19,7 @@ from approvals.filing import file_all
 from approvals.fresh import confirm_at
 from approvals.habits import look_around
 from approvals.judgements import Judgement, hold, judge, refuse
+from approvals.ledger_places import tabs as ledger_tabs
 from approvals.masking import NOTHING_MASKED, Masked
 from approvals.masking import in_chain as masked
 from approvals.masking import now as masked_now
@@ -94,6 +95,7 @@ __all__ = [
     "holders",
     "judge",
     "lapsed",
+    "ledger_tabs",
     "look_around",
     "masked",
     "masked_now",

@@ -194,7 +194,8 @@ def _made(workspace: Workspace, email: str, teams: list[str], by: Person | None)
     made.expires_at = rows.now() + LASTS
     made.mac = keys.sign("invitation", _signed(made))
     made.save(force_insert=True)
-    body = {"invitation": made.public_id, "email": email, "teams": teams}
+    # An address in the ledger could never be erased: that it was this one can still be shown.
+    body = {"invitation": made.public_id, "address": keys.sign("commitment", email.encode()).hex(), "teams": teams}
     entries.append(workspace.pk, "workspace", "invitation.made", body, by=by.public_id if by else "system")
     return made, token
 

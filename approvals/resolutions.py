@@ -92,7 +92,7 @@ def again(approval: Approval) -> Resolution:
     last = made.order_by("-decided_at").first()
     if last is None or approval.status not in {"approved", "answered", "rejected"}:
         return of(approval, message="Nobody decided in time." if approval.status == "expired" else "")
-    return of(approval, message=last.clear_message(), person=last.person)
+    return of(approval, message=last.kept_message(), person=last.person)
 
 
 def _response(approval: Approval) -> bytes | None:

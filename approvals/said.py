@@ -79,6 +79,13 @@ class Decision(rows.Row):
         """The comment given with it. Raises Tampered."""
         return sealing.unseal(self.workspace_id, self.message, place=_place(self.pk, "message")).decode()
 
+    def kept_message(self) -> str:
+        """The same, or nothing where it was erased. Raises Tampered."""
+        try:
+            return self.clear_message()
+        except sealing.Erased:
+            return ""
+
     def clear_response(self) -> bytes:
         """What was answered, as canonical JSON. Raises Tampered when it is not what was signed."""
         clear = sealing.unseal(self.workspace_id, self.response, place=_place(self.pk, "response"))
@@ -114,8 +121,8 @@ _SOMETIMES = ("response_digest", "patch_digest", "choice", "assurance", "methods
 
 
 def message_of(decision: Decision) -> str:
-    """The comment given with a decision. Raises Tampered."""
-    return decision.clear_message()
+    """The comment given with a decision; nothing where it was erased. Raises Tampered."""
+    return decision.kept_message()
 
 
 def _place(key: UUID, column: str) -> str:

@@ -11,6 +11,7 @@ from runtime import (
     halt_pages,
     import_pages,
     pages,
+    retention_pages,
     run_list,
     tool_pages,
 )
@@ -22,6 +23,7 @@ urlpatterns = [
     path("w/<slug:slug>/runs/<str:run_id>/checkpoints/<int:number>", checkpoint_pages.checkpoint, name="checkpoint"),
     path("w/<slug:slug>/runs/<str:run_id>/stop", pages.stop, name="stop"),
     path("w/<slug:slug>/runs/<str:run_id>/resume", pages.resume, name="resume"),
+    path("w/<slug:slug>/retention", retention_pages.page, name="retention"),
     path("w/<slug:slug>/halt", halt_pages.begin, name="halt_begin"),
     path("w/<slug:slug>/halt/end", halt_pages.end, name="halt_end"),
     path("w/<slug:slug>/tools", tool_pages.tools, name="tools"),

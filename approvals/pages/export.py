@@ -18,10 +18,10 @@ from django.views.decorators.http import require_POST
 
 from approvals import filing, rows
 from approvals.ledger import entries, followed
+from approvals.ledger_places import sees_all
 from approvals.pages import ledger
 from approvals.pages.door import Visit, member
 from approvals.pages.ledger_lines import Line
-from approvals.pages.ledger_tabs import sees_all
 from approvals.people import Workspace
 
 AT_ONCE: Final = 500
@@ -51,7 +51,7 @@ HEADINGS: Final = (
 def export(request: Visit) -> HttpResponseBase:
     """Send the entries of a filter, for those who see all of them. That they were taken, by whom and which, is entered
     first."""
-    if not sees_all(request):
+    if not sees_all(request.workspace, request.user):
         return render(request, "403.html", status=403)
     asked = {name: request.POST.get(name, "").replace("\x00", "")[:200].strip() for name in ledger.FIELDS}
     kind = "jsonl" if request.POST.get("format") == "jsonl" else "csv"

@@ -14,11 +14,11 @@ from approvals import filing, rows
 from approvals.filing import Filed
 from approvals.ledger import anchors
 from approvals.ledger.entries import Entry
+from approvals.ledger_places import sees_all
 from approvals.pages import narrowing
 from approvals.pages.door import Visit, member
 from approvals.pages.ledger_head import head
 from approvals.pages.ledger_lines import CHANNELS, Line, lines, names_in
-from approvals.pages.ledger_tabs import sees_all
 from approvals.pages.narrowing import SIZES, Option
 from approvals.people import Workspace
 from approvals.rows import bounded
@@ -58,7 +58,11 @@ def entries(request: Visit) -> HttpResponse:
 
 
 def _context(request: Visit) -> dict[str, Any]:
-    workspace, asked, everything = request.workspace, narrowing.asked(request, FIELDS), sees_all(request)
+    workspace, asked, everything = (
+        request.workspace,
+        narrowing.asked(request, FIELDS),
+        sees_all(request.workspace, request.user),
+    )
     printed = bool(request.GET.get("print"))
     size = PRINTED if printed else narrowing.size(asked["size"])
     offered = choices(workspace, asked)
@@ -135,7 +139,9 @@ def entry(request: Visit, entry_id: str) -> HttpResponse:
         key = rows.parse_id(Entry.PREFIX, entry_id)
         known = Entry.objects.filter(workspace=request.workspace).select_related("chain")
         found = known.filter(pk=key).first() if key else None
-        if found is None or not (sees_all(request) or filing.about_what(found.chain.name, filing.read(found.body))):
+        if found is None or not (
+            sees_all(request.workspace, request.user) or filing.about_what(found.chain.name, filing.read(found.body))
+        ):
             raise Http404
         (line,) = lines(request.workspace, [found], Filed.objects.in_bulk([found.pk]))
         context = {"here": "ledger", "line": line, "entry": found, "proof": _proof(found)}

@@ -11,9 +11,9 @@ from django.utils import timezone
 from approvals import saved_filters, verifications
 from approvals.ledger import anchors, followed
 from approvals.ledger.entries import Chain
+from approvals.ledger_places import sees_all, tabs
 from approvals.pages import verification
 from approvals.pages.door import Visit
-from approvals.pages.ledger_tabs import sees_all, tabs
 
 PASSING: Final = {"after", "size", "order"}
 """What an address has beside its filter."""
@@ -22,8 +22,12 @@ PASSING: Final = {"after", "size", "order"}
 def head(request: Visit, page: str, asked: Mapping[str, str], choices: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """For the template of a list, in a number of queries that is always the same."""
     last = verifications.last(request.workspace.pk)
-    told: dict[str, Any] = {"tabs": tabs(request, page), "verified": last, "state": verification.state(last)}
-    told |= {"sheet": _sheet(request, asked, choices), "may_export": sees_all(request)}
+    told: dict[str, Any] = {
+        "tabs": tabs(request.workspace, request.user, page),
+        "verified": last,
+        "state": verification.state(last),
+    }
+    told |= {"sheet": _sheet(request, asked, choices), "may_export": sees_all(request.workspace, request.user)}
     return told | {"saved": _saved(request, page, asked)}
 
 

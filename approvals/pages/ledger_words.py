@@ -97,6 +97,7 @@ WORDS: Final = {
     "ledger.verified": Words("Verified", " the ledger: {entries} entries in {chains} chains, faults: {faults}"),
     "oversight.noticed": Words("Noticed", " how people decide", "waiting"),
     "person.deactivated": Words("Switched off", " {person}"),
+    "person.erased": Words("Erased", " what {person} wrote"),
     "person.joined": Words("Joined", ": {person}"),
     "person.left": Words("Left", ": {person}"),
     "person.reactivated": Words("Switched on", " {person}"),

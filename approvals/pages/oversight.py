@@ -12,10 +12,10 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from approvals import habits, oversight, people, rows
+from approvals.ledger_places import sees_all, tabs
 from approvals.oversight import Habit, Report
 from approvals.pages.door import Visit, member
 from approvals.pages.ledger_lines import CHANNELS
-from approvals.pages.ledger_tabs import sees_all, tabs
 
 PERIODS: Final = {"7": "7 days", "30": "30 days", "90": "90 days", "365": "A year"}
 USUAL: Final = "30"
@@ -30,7 +30,7 @@ TABLES: Final = {
 @member
 def page(request: Visit) -> HttpResponse:
     """The figures, for those who audit or administer the workspace or answer for its policy; others are told so."""
-    told: dict[str, Any] = {"here": "ledger", "tabs": tabs(request, "oversight")}
+    told: dict[str, Any] = {"here": "ledger", "tabs": tabs(request.workspace, request.user, "oversight")}
     with rows.within(request.workspace):
         if not may_see(request):
             return render(request, "ledger/oversight.html", told | {"refused": True}, status=403)
@@ -46,7 +46,7 @@ def page(request: Visit) -> HttpResponse:
 
 def may_see(request: Visit) -> bool:
     """How single people decide is for those who answer for it."""
-    return sees_all(request) or habits.answers_for_policy(request.workspace, request.user)
+    return sees_all(request.workspace, request.user) or habits.answers_for_policy(request.workspace, request.user)
 
 
 def _tables(found: Report) -> list[dict[str, Any]]:

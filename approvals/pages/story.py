@@ -14,7 +14,7 @@ from approvals import requested, turns
 from approvals.channels import kinds
 from approvals.comments import Comment
 from approvals.decisions import Decision, decisions_of, message_of
-from approvals.ledger.sealing import Tampered
+from approvals.ledger.sealing import Erased, Tampered
 from approvals.pages import known
 from approvals.pages.tags import marked, sentence
 
@@ -93,6 +93,8 @@ def _found(asked: Told) -> list[Item]:
 def _words(comment: Comment) -> Text:
     try:
         return format_html("“{}”", marked(comment.clear_text()))
+    except Erased:
+        return "This comment was erased."
     except Tampered:
         return "The comment is not the one that was written."
 

@@ -12,7 +12,7 @@ from django.utils.safestring import SafeString
 from approvals import changes, explaining, glass, people, requested, turns, votes
 from approvals.channels import card as words
 from approvals.channels import kinds, outcomes
-from approvals.decisions import Decision
+from approvals.decisions import Decision, message_of
 from approvals.edits import marks
 from approvals.ledger.sealing import Tampered
 from approvals.pages import clock, known, levels, story
@@ -140,7 +140,7 @@ class Told(Ruled):
     def glass_said(self) -> str:
         """Why the glass was broken, as whoever did it said."""
         try:
-            return self.overridden.clear_message() if self.overridden else ""
+            return message_of(self.overridden) if self.overridden else ""
         except Tampered:
             return "What was said is not what was sealed."
 

@@ -7,6 +7,7 @@ from django.urls import path
 from approvals.pages import (
     account,
     edit,
+    erasing,
     export,
     glass,
     history,
@@ -64,6 +65,7 @@ urlpatterns = [
     path("w/<slug:slug>/ledger/filters", saved.save, name="filter_save"),
     path("w/<slug:slug>/ledger/filters/<str:filter_id>/remove", saved.remove, name="filter_remove"),
     path("w/<slug:slug>/ledger/verification", verification.page, name="verification"),
+    path("w/<slug:slug>/retention/person", erasing.page, name="erasing"),
     path("w/<slug:slug>/oversight", oversight.page, name="oversight"),
     path("w/<slug:slug>/people", people.page, name="people"),
     path("w/<slug:slug>/people/<str:invitation>/withdraw", people.withdraw, name="withdraw_invitation"),

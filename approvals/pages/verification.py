@@ -12,8 +12,8 @@ from django.views.decorators.http import require_http_methods
 
 from approvals import rows, verifications
 from approvals.ledger import anchors, verify
+from approvals.ledger_places import tabs
 from approvals.pages.door import Visit, member
-from approvals.pages.ledger_tabs import tabs
 from approvals.verifications import Verification
 from approvals.votes import Refused
 
@@ -44,7 +44,7 @@ def _context(request: Visit, refused: Refused | None) -> dict[str, Any]:
         last = verifications.last(request.workspace.pk)
         return {
             "here": "ledger",
-            "tabs": tabs(request, "verification"),
+            "tabs": tabs(request.workspace, request.user, "verification"),
             "last": last,
             "state": state(last),
             "findings": [_finding(request, *one) for one in last.findings] if last else [],

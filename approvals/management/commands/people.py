@@ -1,4 +1,4 @@
-"""`manage.py people load FILE | grant | revoke | list | invite | withdraw | leave | deactivate | reactivate |
+"""`manage.py people load FILE | grant | revoke | list | invite | withdraw | leave | erase | deactivate | reactivate |
 sign-out | drop-factors | hours`: workspaces, teams, people, their rights, how they come and go, and when they work."""
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from approvals import (
     cast,
     changes,
     departures,
+    forgetting,
     hours,
     invitations,
     letters,
@@ -82,16 +83,20 @@ class Command(PlainCommand):
         works.add_argument("--zone", default="", help="of the IANA database, such as Europe/Berlin")
         works.add_argument("--day", action="append", default=[], metavar="DAYS", help="mon-fri 09:00-17:30; repeatable")
         works.add_argument("--clear", action="store_true", help="reminders come at any time again")
+        erase = verbs.add_parser(
+            "erase", help="erase what somebody wrote, and who they were if they belong nowhere else"
+        )
         for one in (
             works,
             invite,
             withdraw,
             leave,
+            erase,
             *(verbs.add_parser(verb, help=told) for verb, told in everywhere.items()),
         ):
             one.add_argument("email")
             one.add_argument("--as", dest="person", metavar="EMAIL", help="who says so; nobody, for an operator")
-        for one in (invite, withdraw, leave):
+        for one in (invite, withdraw, leave, erase):
             one.add_argument("--workspace", required=True, metavar="SLUG")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -153,6 +158,14 @@ class Command(PlainCommand):
     def _leave(self, *, email: str, workspace: str, person: str | None, **_: Any) -> None:
         home = who.workspace(workspace)
         people.leave(who.anybody(email), home, by=_administrator(person, home))
+
+    def _erase(self, *, email: str, workspace: str, person: str | None, **_: Any) -> None:
+        home = who.workspace(workspace)
+        answer = forgetting.forget(home, who.anybody(email), by=who.person(person))
+        if isinstance(answer, Refused):
+            raise CommandError(answer.message)
+        gone = "the account with it" if answer.account else "the account stays, for other workspaces"
+        self.stdout.write(f"{answer.words} texts are erased, {gone}. {answer.decisions} decisions stay.")
 
     def _deactivate(self, *, email: str, person: str | None, **_: Any) -> None:
         found = who.anybody(email)
