@@ -18,7 +18,7 @@ from django.db.models import QuerySet
 
 from approvals import gate, rows
 from approvals.ledger import sealing
-from runtime import definitions, health, runs
+from runtime import definitions, health, remedies, runs
 from runtime.calls import Call
 from runtime.credentials import AgentCredential
 from runtime.definitions import Agent
@@ -160,7 +160,7 @@ def _parked(reader: Operator) -> Group:
 
 def _parked_run(reader: Operator, run: Run) -> Matter:
     press = ("resume", run.public_id, "Let it go on") if reader.may(run.agent_id) else None
-    told = "" if press else f"Those who operate {run.agent.name} may let it go on."
+    told = remedies.of(run) if press else f"Those who operate {run.agent.name} may let it go on."
     link = ("run", run.public_id, "Open the run")
     return Matter(named(run), _why(run), run.ended_at, agent=run.agent.name, link=link, press=press, told=told)
 

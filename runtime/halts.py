@@ -133,5 +133,6 @@ def board(workspace: Any, person: Any) -> Board:
     known = Agent.objects.filter(workspace=workspace, is_active=True).order_by("name")
     mine = {one.name for one in known if administers or one.public_id in operated}
     on = {halt.agent for halt in held}
+    stoppable = set() if ALL in on else mine - on  # where all is stopped, one more stop would say nothing
     lines = [Line(halt.agent, halt, may=administers or halt.agent in mine) for halt in held]
-    return Board(lines, whole=administers and ALL not in on, agents=sorted(mine - on))
+    return Board(lines, whole=administers and ALL not in on, agents=sorted(stoppable))

@@ -154,8 +154,11 @@ class Narrative:
         return [*_merged(told), *self._now()]
 
     def _steps(self) -> Iterator[Event]:
+        uses: dict[int, list[Use]] = {}
+        for use in self.uses.values():
+            uses.setdefault(use.call.step, []).append(use)
         for number, checkpoint in enumerate(self.checkpoints, 1):
-            mine = [use for use in self.uses.values() if use.call.step == checkpoint.seq]
+            mine = uses.get(checkpoint.seq, [])
             yield Event("step", checkpoint.created_at, step=number, checkpoint=checkpoint, uses=mine)
 
     def _told(self) -> Iterator[Event]:

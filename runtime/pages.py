@@ -15,15 +15,18 @@ from django.views.decorators.http import require_POST, require_safe
 
 from approvals import gate, rows
 from approvals.ledger import sealing
-from runtime import attention, calls, checkpoints, view
+from runtime import attention, calls, checkpoints, lasted, remedies, view
 from runtime import runs as run_rows
 from runtime.calls import Call
 from runtime.checkpoints import Checkpoint
-from runtime.narrative import Narrative
+from runtime.narrative import Event, Narrative
 from runtime.runs import Run
 from runtime.uses import use_of
 
 P = ParamSpec("P")
+
+LINES = 150
+"""How many lines of a timeline stand on a page: the last ones, and what came before them on the pages before."""
 
 STATES = {
     "suspended_approval": ("Waiting for a person", "wait"),
@@ -103,11 +106,14 @@ def run(request: Visit, run_id: str) -> HttpResponse:
         if request.headers.get("HX-Request") and request.GET.get("seen") == narrative.version:
             return HttpResponse(status=204)
         words, tone = STATES[found.status]
-        context = {
+        context = _window(request, narrative.events()) | {
             "here": "runs",
             "run": found,
             "title": title_of(found),
             "why": _why(found),
+            "remedy": remedies.of(found),
+            "lasted": lasted.of(found),
+            "operates": operates,
             "state": words,
             "tone": tone,
             "timeline": narrative,
@@ -117,6 +123,15 @@ def run(request: Visit, run_id: str) -> HttpResponse:
             "fault": _fault(found) if with_state else "",
         }
         return render(request, "runs/page.html", context)
+
+
+def _window(request: Visit, events: list[Event]) -> dict[str, Any]:
+    """The newest lines of the timeline, or those before the one that the address names."""
+    until = request.GET.get("until", "")
+    end = int(until) if until.isascii() and until.isdigit() and len(until) <= 9 else 0
+    end = min(end, len(events)) or len(events)
+    start = max(end - LINES, 0)
+    return {"events": events[start:end], "earlier": start, "later": len(events) - end, "lines": LINES}
 
 
 def run_of(request: Visit, run_id: str) -> Run:

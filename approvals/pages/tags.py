@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
@@ -42,6 +42,12 @@ def moment(when: datetime | None, kind: str = "at") -> SafeString | str:
     return format_html(
         '<time datetime="{}" title="{}" data-as="{}">{}</time>', when.isoformat(), clock.exact(when), kind, shown
     )
+
+
+@register.filter
+def lasting(length: timedelta) -> str:
+    """A length of time in words."""
+    return clock.span(length.total_seconds())
 
 
 @register.filter

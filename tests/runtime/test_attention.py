@@ -54,7 +54,7 @@ def test_an_empty_list_says_what_comes_here(desk: Desk, reads: Reads) -> None:
 
 def test_a_parked_run_says_why_and_is_let_go_on_from_its_line(desk: Desk, reads: Reads) -> None:
     run = parked(desk)
-    assert "Ticket 4471 Checkpoint 2 is missing. scripted" in page(desk, reads)
+    assert "Ticket 4471 Checkpoint 2 is missing. Nothing was lost by it. Put back what is missing" in page(desk, reads)
     answer = reads(desk.cast.omar).post(f"/w/northwind/runs/{run.public_id}/resume", {"back": "attention"})
     run.refresh_from_db()
     assert answer.headers["Location"] == PLACE and run.status == "ready"

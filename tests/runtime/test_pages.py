@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from approvals import people, policies, rows
+from runtime import pages
 from runtime.api.shapes import run_detail
 from runtime.runs import Run
 from tests.runtime.conftest import POLICY, Desk, call
@@ -84,8 +86,8 @@ def test_what_policy_masks_of_a_call_is_on_no_page_of_its_run(desk: Desk, reads:
     policies.load(desk.cast.northwind, POLICY.replace("rules:", f"{masks}rules:"), by="system")
     run = desk.begin([call("asked.unsafe", 8_675_309) | {"reason": "A test."}])
     [held], client = desk.calls(run), reads(desk.cast.riley)
-    pages = [f"{RUNS}/{run.public_id}", f"/w/northwind/calls/{held.public_id}"]
-    told = [client.get(page) for page in pages] + [
+    addresses = [f"{RUNS}/{run.public_id}", f"/w/northwind/calls/{held.public_id}"]
+    told = [client.get(page) for page in addresses] + [
         client.get(f"/api/v1/workspaces/northwind/approvals/{held.approval}")
     ]
     assert all(answer.status_code == 200 and b"8675309" not in answer.content for answer in told)
@@ -204,3 +206,44 @@ def test_a_run_that_was_tampered_with_says_so(desk: Desk, reads: Callable[..., C
     Run.objects.filter(pk=run.pk).update(title=b"\x01\x00\x01" + b"x" * 40, head_mac=b"x" * 34)
     html = html_of(reads(desk.cast.omar), run)
     assert "not the one that was sealed" in html and 'class="notice bad"' in html
+
+
+def test_a_parked_run_says_what_may_be_done_and_by_whom(desk: Desk, reads: Callable[..., Client]) -> None:
+    run = desk.begin([call("asked.unsafe", 2)])
+    Run.objects.filter(pk=run.pk).update(status="parked", reason_code="no_progress", reason="It came to nothing.")
+    html = html_of(reads(desk.cast.omar), run)
+    assert "It came to nothing." in html and "The workers’ logs say" in html and "Let it go on" in html
+    html = html_of(reads(desk.cast.dana), run)
+    assert "That is for those who operate" in html and "Let it go on" not in html
+
+
+def test_a_run_says_how_long_it_worked_and_since_when_it_waits(desk: Desk, reads: Callable[..., Client]) -> None:
+    run = desk.begin([call("asked.unsafe", 2)])
+    begun = rows.now() - timedelta(minutes=40)
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE runtime_run SET created_at = %s, wake_at = %s", [begun, begun + timedelta(minutes=10)])
+    assert "worked 10 min, waiting since" in html_of(reads(desk.cast.dana), run)
+
+
+def test_a_long_timeline_is_shown_in_parts_the_newest_first(
+    desk: Desk, reads: Callable[..., Client], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pages, "LINES", 5)
+    run = desk.begin(*[[call("free.pure", number)] for number in range(9)])
+    client = reads(desk.cast.dana)
+    newest = html_of(client, run)
+    assert "Step 10" in newest and "Step 5<" not in newest and "?until=" in newest and "To the newest" not in newest
+    earlier = client.get(f"{RUNS}/{run.public_id}?until=6").content.decode()
+    assert "Step 5<" in earlier and "Step 10" not in earlier and "To the newest" in earlier
+    for odd in ("0", "x", "-1", "9" * 30, "²"):
+        assert client.get(f"{RUNS}/{run.public_id}?until={odd}").status_code == 200
+
+
+@pytest.mark.parametrize(("age", "found"), [("hour", 1), ("day", 1), ("older", 1), ("", 2), ("x", 2)])
+def test_runs_are_found_by_their_age(desk: Desk, reads: Callable[..., Client], age: str, found: int) -> None:
+    old = desk.begin([call("free.pure", 1)])
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE runtime_run SET created_at = created_at - interval '8 days' WHERE id = %s", [old.pk])
+    desk.begin([call("free.pure", 1)])
+    answer = reads(desk.cast.riley).get(RUNS, {"age": age, "agent": "scripted"})
+    assert answer.content.count(b'class="what"') == found
