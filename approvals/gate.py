@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from approvals import halts, rights
+from approvals import halts, rights, starting
 from approvals.answered import Answer, answer
 from approvals.approvals import expire_due, open_among, resolution, withdraw
 from approvals.asked import Asked, Held, ask
@@ -115,6 +115,7 @@ __all__ = [
     "report",
     "resolution",
     "rights",
+    "starting",
     "tree",
     "value_at",
     "verifications_due",

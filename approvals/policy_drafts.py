@@ -102,20 +102,31 @@ def named(workspace: Workspace, public_id: str) -> Draft | None:
 
 def begin(workspace: Workspace, *, by: Person, text: str | None = None) -> Draft | Refused:
     """Begin a draft with what is in force, or with a text, and with the cases of the last draft that there was; the
-    open one of whoever has one already."""
+    open one of whoever has one already, unless it is not as it was kept."""
     if not may_write(by, workspace):
         return Refused("not_allowed", "Only those who administer the workspace write its policy.")
     with rows.within(workspace):
         rows.one_at_a_time(f"draft {workspace.pk.hex} {by.pk.hex}")
         Draft.objects.filter(OPEN, DONE, workspace=workspace, author=by).update(ended_at=rows.Now())
-        if mine := Draft.objects.filter(OPEN, workspace=workspace, author=by).first():
-            return mine
+        mine = Draft.objects.filter(OPEN, workspace=workspace, author=by)
+        if (found := mine.first()) and _readable(found):
+            return found
+        mine.update(ended_at=rows.Now())
         current = policies.current(workspace.pk)
         draft = Draft(workspace=workspace, author=by, based_on=current.version if current else 0)
         draft.source = _sealed(draft, "source", _first_text(current) if text is None else text)
         draft.cases = _sealed(draft, "cases", _last_cases(workspace))
         draft.save(force_insert=True)
     return draft
+
+
+def _readable(draft: Draft) -> bool:
+    """Whether a draft is as it was kept."""
+    try:
+        _ = draft.text, draft.cases_text
+    except UNPROVEN:
+        return False
+    return True
 
 
 def _first_text(current: Policy | None) -> str:

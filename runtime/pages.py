@@ -72,6 +72,7 @@ def member(view: Callable[Concatenate[Visit, P], HttpResponse]) -> Callable[...,
 def _page_of(path: str) -> str:
     """The page on which the form of this address stands."""
     path = re.sub("/credentials/[^/]+/[a-z]+$", "/agents", re.sub("/halt(/end)?$", "/runs", path))
+    path = re.sub("/start/[a-z]+$", "/start", path)
     return re.sub("/(stop|resume|switch|credentials|operators)$", "", path)
 
 

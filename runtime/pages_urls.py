@@ -13,12 +13,17 @@ from runtime import (
     pages,
     retention_pages,
     run_list,
+    start_pages,
     tool_pages,
 )
 
 urlpatterns = [
     path("w/<slug:slug>/attention", attention_pages.attention, name="attention"),
     path("w/<slug:slug>/runs", run_list.runs, name="runs"),
+    path("w/<slug:slug>/start", start_pages.page, name="start"),
+    path("w/<slug:slug>/start/agent", start_pages.connect, name="start_agent"),
+    path("w/<slug:slug>/start/policy", start_pages.decide, name="start_policy"),
+    path("w/<slug:slug>/start/call", start_pages.call, name="start_call"),
     path("w/<slug:slug>/runs/<str:run_id>", pages.run, name="run"),
     path("w/<slug:slug>/runs/<str:run_id>/checkpoints/<int:number>", checkpoint_pages.checkpoint, name="checkpoint"),
     path("w/<slug:slug>/runs/<str:run_id>/stop", pages.stop, name="stop"),

@@ -17,6 +17,7 @@ from approvals.approvals import ENDED, Approval
 from approvals.pages import clock
 from approvals.pages.door import Visit, member
 from approvals.pages.entries import RISKS, Entry, entries
+from approvals.pages.matter import address_of
 from approvals.pages.reader import Reader
 from approvals.people import Workspace
 from approvals.rows import bounded
@@ -166,11 +167,14 @@ def _emptiness(request: Visit, chosen: str, filters: Mapping[str, str], counts: 
             "settled": "Nothing was settled today",
         }
         return {"title": titles[chosen], "words": "", "links": [(here, "Show what waits for you")]}
-    others = counts["others"]
+    others, last = counts["others"], _last(request.workspace)
+    if last is None and not others and (first := address_of("start", request.workspace.slug)):
+        words = "Four steps lead to a first call that somebody approves."
+        return {"title": "Nothing was ever asked here", "words": words, "links": [(first, "Take the first steps")]}
     links = [(f"{here}?tab=settled", "See what was settled today")] if counts["settled"] else []
     links += [(f"{here}?tab=others", "Show what others can decide")] if others else []
     words = f"{others} {'waits' if others == 1 else 'wait'} for others." if others else "No agent waits for anybody."
-    return {"title": "Nothing waits for you", "words": words, "last": _last(request.workspace), "links": links}
+    return {"title": "Nothing waits for you", "words": words, "last": last, "links": links}
 
 
 def _last(workspace: Workspace) -> Entry | None:

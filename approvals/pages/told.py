@@ -17,6 +17,7 @@ from approvals.edits import marks
 from approvals.ledger.sealing import Tampered
 from approvals.pages import clock, known, levels, story
 from approvals.pages.entries import AGREEING
+from approvals.pages.policy import compared, seating
 from approvals.pages.ruled import Ruled, joined
 from approvals.pages.tags import moment
 
@@ -280,6 +281,14 @@ class Told(Ruled):
         if self.approval.kind != "change":
             return []
         return changes.differences(self.approval, self.before, self.last_args)
+
+    @cached_property
+    def policy_lines(self) -> list[compared.Line]:
+        """The rules in which a new version of the policy differs from what is in force, as sentences."""
+        if self.approval.tool != "change.policy" or self.approval.kind != "change":
+            return []
+        teams = people.team_names(self.workspace.pk, seating.named(self.before, self.last_args))
+        return [line for line in compared.lines(self.before, self.last_args, teams) if line.news]
 
     @property
     def known(self) -> list[known.Fact]:

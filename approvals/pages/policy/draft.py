@@ -22,6 +22,7 @@ from approvals.pages.policy.drafting import Drafted
 from approvals.pages.policy.page import names
 from approvals.policies import PolicyFault
 from approvals.policy_drafts import Draft
+from approvals.rulings import UNPROVEN
 from approvals.votes import Refused
 
 P = ParamSpec("P")
@@ -30,13 +31,18 @@ REASON_MOST: Final = 2000
 
 
 def writer(view: Callable[Concatenate[Visit, P], HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """Let in members who administer the workspace; other members are told that they do not."""
+    """Let in members who administer the workspace; other members are told that they do not. A draft that cannot be
+    proved is told of in place of its page."""
 
     @wraps(view)
     def enter(request: Visit, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
         if not policy_drafts.may_write(request.user, request.workspace):
             raise PermissionDenied
-        return view(request, *args, **kwargs)
+        try:
+            return view(request, *args, **kwargs)
+        except UNPROVEN as fault:
+            messages.error(request, f"The draft is not as it was kept, so it is not shown. {fault} Begin another one.")
+            return redirect("policy", request.workspace.slug)
 
     return member(enter)
 

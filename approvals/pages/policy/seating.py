@@ -21,11 +21,16 @@ class Seat:
 
 def seating(workspace: Workspace, rules: Iterable[Mapping[str, Any]]) -> list[Seat]:
     """The teams in the order in which the rules name them; two queries however many."""
-    slugs = list(dict.fromkeys(team for rule in rules for team in _teams(rule)))
+    slugs = named({"rules": list(rules)})
     known = dict(Team.objects.filter(workspace=workspace, slug__in=slugs).values_list("slug", "name"))
     able = people.deciders_of(workspace.pk, slugs)
     folk = Person.objects.filter(pk__in=able).order_by("name", "pk")
     return [Seat(slug, known.get(slug, slug), tuple(one for one in folk if slug in able[one.pk])) for slug in slugs]
+
+
+def named(*documents: Mapping[str, Any]) -> list[str]:
+    """The teams that the rules of these documents name, each once."""
+    return list(dict.fromkeys(team for document in documents for rule in document["rules"] for team in _teams(rule)))
 
 
 def _teams(rule: Mapping[str, Any]) -> Iterator[str]:

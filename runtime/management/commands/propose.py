@@ -12,7 +12,7 @@ from django.core.management.base import CommandError, CommandParser
 from approvals import rows
 from approvals.ledger import canonical
 from approvals.ledger.printing import PlainCommand
-from runtime import budgets, definitions, runs
+from runtime import budgets, one_call
 from runtime.management import who
 from runtime.runs import Run
 
@@ -40,17 +40,19 @@ class Command(PlainCommand):
 
 
 def _start(workspace_id: UUID, person: Any, options: dict[str, Any]) -> Run:
-    call = {"tool": options["tool"], "args": _read(options["file"]), "reason": options["reason"]}
-    return runs.start(
-        workspace_id,
-        _agent(workspace_id, options["agent"]),
-        input={"steps": [[call]]},
-        title=options["title"] or options["tool"],
-        by=who.public_id(person),
-        requester_id=person.pk if person else None,
-        budget=_budget(options["budget"]),
-        rehearsal=options["rehearsal"],
-    )
+    try:
+        return one_call.start(
+            workspace_id,
+            options["agent"],
+            {"tool": options["tool"], "args": _read(options["file"]), "reason": options["reason"]},
+            title=options["title"],
+            by=who.public_id(person),
+            requester_id=person.pk if person else None,
+            budget=_budget(options["budget"]),
+            rehearsal=options["rehearsal"],
+        )
+    except one_call.PlaysNoScripts as fault:
+        raise CommandError(str(fault)) from fault
 
 
 def _budget(text: str) -> dict[str, Any]:
@@ -72,12 +74,3 @@ def _read(file: str) -> dict[str, Any]:
     if not isinstance(args, dict):
         raise CommandError(f"{file}: arguments are a JSON object.")
     return args
-
-
-def _agent(workspace_id: Any, name: str) -> definitions.Agent:
-    agent = definitions.agent_named(workspace_id, name)
-    if agent is None:
-        return definitions.register_agent(workspace_id, name, "scripted", {}, by="system")
-    if agent.kind != definitions.Agent.Kind.SCRIPTED:
-        raise CommandError(f"{name} plays no scripts; it is a {agent.kind} agent.")
-    return agent

@@ -13,6 +13,7 @@ from approvals.approvals import Approval
 from approvals.people import Person
 from approvals.policies import read_document
 from approvals.policy_drafts import Draft
+from tests.approvals.pages.conftest import at as at_approval
 from tests.approvals.pages.conftest import reads as reads
 from tests.cast import POLICY, Cast, propose, refund, say
 
@@ -139,6 +140,8 @@ def test_where_people_have_to_approve_it_the_draft_asks_them(cast: Cast, omar: C
     asked = Approval.objects.get(kind="change")
     assert asked.public_id in found and "People are asked" in found and in_force(cast) == 2
     assert "Withdraw it before you change it" in shown(write(omar, at, LOWER)) and the_draft().text == POLICY
+    page = shown(reads(cast.dana).get(at_approval(asked)))
+    assert "Rule guard, removed: " in page and "A change" in page and "Word for word" in page
     say(asked, cast.dana, "approve")
     assert in_force(cast) == 3 and "No longer open" in shown(omar.get(at))
     assert begun(omar) != at
@@ -243,3 +246,11 @@ def test_the_command_and_the_page_put_in_force_by_the_same_code(cast: Cast) -> N
     assert isinstance(made, policies.Policy) and made.version == 2
     refused = policy_drafts.switch_on(cast.northwind, draft, by=cast.omar, number=1)
     assert getattr(refused, "code", "") == "moved" and in_force(cast) == 2
+
+
+def test_a_draft_that_is_not_as_it_was_kept_is_told_of_and_begun_anew(cast: Cast, omar: Client) -> None:
+    at, kept = begun(omar), the_draft()
+    Draft.objects.filter(pk=kept.pk).update(source=bytes(kept.cases))
+    for rest in ("", "/text", "/rule"):
+        assert "not as it was kept" in shown(omar.get(f"{at}{rest}", follow=True))
+    assert begun(omar) != at
