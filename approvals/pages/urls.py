@@ -26,7 +26,7 @@ from approvals.pages import (
     saved,
     verification,
 )
-from approvals.pages.policy import draft, rule, writing
+from approvals.pages.policy import draft, rule, top, writing
 from approvals.pages.policy import page as policy
 
 urlpatterns = [
@@ -60,6 +60,7 @@ urlpatterns = [
     path("w/<slug:slug>/policy/drafts/<str:draft_id>", draft.page, name="policy_draft"),
     path("w/<slug:slug>/policy/drafts/<str:draft_id>/text", writing.page, name="policy_text"),
     path("w/<slug:slug>/policy/drafts/<str:draft_id>/rule", rule.page, name="policy_rule"),
+    path("w/<slug:slug>/policy/drafts/<str:draft_id>/above", top.page, name="policy_top"),
     path("w/<slug:slug>/policy/drafts/<str:draft_id>/act", draft.act, name="policy_act"),
     path("w/<slug:slug>/ledger/export", export.export, name="ledger_export"),
     path("w/<slug:slug>/ledger/filters", saved.save, name="filter_save"),
