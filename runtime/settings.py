@@ -109,6 +109,7 @@ MIDDLEWARE = [
     "approvals.pages.door.outside",
     "runtime.api.shape.one_shape",
     "django.middleware.security.SecurityMiddleware",
+    "runtime.compressed.compressed",
     "runtime.static_files.StaticFiles",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",

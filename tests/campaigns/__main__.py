@@ -26,6 +26,7 @@ CAMPAIGNS: Final = {
         "model": "every state of the protocol's model: no law is broken, and every mutant of it is found",
         "tools": "every recorded tool call: held, shown whole, edited in the form, sent byte for byte as approved",
         "forms": "every recorded tool's form comes back as it was drawn; every edit is made by hand in a browser",
+        "access": "every state of every page in every look, to axe; bin/screens takes the pictures of them",
         "musts": "every rule that docs/musts.md calls built has tests that name it, and all of them pass",
         "tamper": "rows changed past Placet in every way: each is caught, and nothing is sent",
         "race": "people who decide, step, cancel and expire at the same instant: one winner, nobody stuck",
@@ -51,7 +52,7 @@ SMALL: Final[dict[str, dict[str, Any]]] = {
 }
 """How small each is in the suite. The recorded tools come late, for they need a policy of their own, and tampering
 comes last: it sends the workers home."""
-ALONE: Final = frozenset({"model", "musts"})
+ALONE: Final = frozenset({"access", "model", "musts"})
 """Campaigns that need no Placet: they are given None for a stage."""
 
 

@@ -19,6 +19,9 @@ OPENED: Final = re.compile(r'name="opened" value="([^"]+)"')
 DIGEST: Final = re.compile(r'name="digest" value="([0-9a-f]{64})"')
 MAY_APPROVE: Final = re.compile(r'name="verdict" value="approve"')
 RETRY: Final = 0.2
+KEPT: Final = httpx.Limits(keepalive_expiry=2)
+"""An idle connection is given up, in seconds, well before the server does it: else the two can meet, and a form that
+was posted into a closing connection is lost."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,7 @@ class Visitor:
 
     def __init__(self, url: str, slug: str, email: str, password: str) -> None:
         self.slug, self.email, self.password = slug, email, password
-        self.client = httpx.Client(base_url=url, timeout=20, trust_env=False)
+        self.client = httpx.Client(base_url=url, timeout=20, trust_env=False, limits=KEPT)
 
     def sign_in(self) -> None:
         """Sign in by the form, as everybody does."""

@@ -36,6 +36,7 @@ from tests.runtime.conftest import POLICY, Desk, call
 from tests.runtime.gallery import PLACE, last, path_of, refunding
 
 Seen = tuple[str, Person, str]
+READING = "reading"
 AS_IT_IS = ""
 """In the place of a path: the page that this person has open, once it says what happened while they read."""
 RULES = """
@@ -91,7 +92,7 @@ def _meanwhile(desk: Desk, _: Any) -> Iterator[Seen]:
     rules = RULES.replace(pair, f"{pair}\n    editor_may_approve: true")
     policies.load(cast.northwind, POLICY + rules, by="system", author=cast.omar)
     approval = last(desk.begin([refunding(note="وصلت منصتان مبللتان. " * 90)]))
-    yield "reading", cast.priya, path_of(approval)
+    yield READING, cast.priya, path_of(approval)
     said(approval, cast.dana, "edit", edited=refunding(90_000, note="وصلت منصتان جافتان. " * 90)["args"])
     yield "edited-meanwhile", cast.priya, AS_IT_IS
     yield "edited", cast.priya, path_of(approval)

@@ -1,0 +1,60 @@
+"""Places: the pages that are there whatever happens, as those see them who may come there, and as those who may not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from approvals.ledger.entries import Entry
+from tests.approvals.pages.conftest import at
+from tests.cast import Cast, ask, refund, say
+
+Scene = tuple[str, Any, str, int]
+"""Its name, who looks at it (None: nobody has signed in), the path, and how it answers."""
+
+
+def of(cast: Cast) -> Iterator[Scene]:
+    """Make one after the other."""
+    yield "inbox-empty", cast.priya, "/w/northwind/", 200
+    yield from _reviews(cast)
+    yield from _workspace(cast)
+    yield from _account(cast)
+    yield from _doors(cast)
+
+
+def _reviews(cast: Cast) -> Iterator[Scene]:
+    edited = ask(cast, refund(142_000, note="two\u200b pallets"))
+    say(edited, cast.dana, "edit", edited=refund(124_000, note="two\u200b pallets, " + "wet " * 40))
+    yield "edited", cast.priya, at(edited), 200
+    yield "edited-result", cast.priya, at(edited) + "?view=result", 200
+    yield "edit", cast.priya, at(edited, "/edit"), 200
+    yield "edit-json", cast.priya, at(edited, "/edit?mode=json"), 200
+    yield "may-not", cast.riley, at(edited), 200
+    rejected = ask(cast, refund())
+    say(rejected, cast.dana, "reject", message="No.")
+    yield "rejected", cast.priya, at(rejected), 200
+
+
+def _workspace(cast: Cast) -> Iterator[Scene]:
+    yield "inbox", cast.priya, "/w/northwind/", 200
+    for tab in ("others", "voted", "settled"):
+        yield f"inbox-{tab}", cast.dana, f"/w/northwind/?tab={tab}", 200
+    for name in ("ledger", "ledger/entries", "policy", "runs", "tools", "agents", "people"):
+        yield name.replace("/", "-"), cast.omar, f"/w/northwind/{name}", 200
+    for name in ("policy", "tools", "agents"):
+        yield f"{name}-read-only", cast.priya, f"/w/northwind/{name}", 200
+    last = Entry.objects.filter(workspace=cast.northwind).latest("at")
+    yield "ledger-entry", cast.omar, f"/w/northwind/ledger/entries/{last.public_id}", 200
+
+
+def _account(cast: Cast) -> Iterator[Scene]:
+    yield "account", cast.priya, "/accounts/", 200
+    for name in ("hours", "password", "totp/add", "passkeys/add", "confirm"):
+        yield f"account-{name.replace('/', '-')}", cast.priya, f"/accounts/{name}/", 200
+
+
+def _doors(cast: Cast) -> Iterator[Scene]:
+    yield "sign-in", None, "/", 200
+    yield "nothing-here", cast.priya, "/w/northwind/nothing", 404
+    yield "foreign", cast.oskar, "/w/northwind/", 404
+    yield "people-refused", cast.dana, "/w/northwind/people", 403
