@@ -36,7 +36,8 @@ from tests.runtime.conftest import POLICY, Desk, call
 from tests.runtime.gallery import PLACE, last, path_of, refunding
 
 Seen = tuple[str, Person, str]
-READING = "reading"
+KEPT_OPEN = {"reading", "edited-sides"}
+"""With a script in them: these pages are to say by themselves what happens."""
 AS_IT_IS = ""
 """In the place of a path: the page that this person has open, once it says what happened while they read."""
 RULES = """
@@ -92,7 +93,7 @@ def _meanwhile(desk: Desk, _: Any) -> Iterator[Seen]:
     rules = RULES.replace(pair, f"{pair}\n    editor_may_approve: true")
     policies.load(cast.northwind, POLICY + rules, by="system", author=cast.omar)
     approval = last(desk.begin([refunding(note="وصلت منصتان مبللتان. " * 90)]))
-    yield READING, cast.priya, path_of(approval)
+    yield "reading", cast.priya, path_of(approval)
     said(approval, cast.dana, "edit", edited=refunding(90_000, note="وصلت منصتان جافتان. " * 90)["args"])
     yield "edited-meanwhile", cast.priya, AS_IT_IS
     yield "edited", cast.priya, path_of(approval)

@@ -32,8 +32,8 @@ class Sight:
     found: dict[str, list[str]] = field(default_factory=dict)
 
     def look(self, name: str, person: Any, path: str, looks: Sequence[Look], status: int = 200) -> None:
-        """Open a page and look at it in each of these ways; without a path, at the one that this person has open, once it
-        says what happened meanwhile."""
+        """Open a page and look at it in each of these ways; without a path, at the one that this person has open, once
+        it says what happened meanwhile."""
         if not path:
             self._page(person).wait_for_selector("#notice .notice", timeout=60_000)
             for look in filter(scripted, looks):
