@@ -37,6 +37,7 @@ class ApprovalsConfig(AppConfig):
         places.add(places.Place("inbox", "Inbox", "inbox"))
         places.add(places.Place("ledger", "Ledger", "ledger"))
         places.add(places.Place("policy", "Policy", "policy"))
+        places.add(places.Place("people", "People", "people"))
 
 
 def _grant(sender: ApprovalsConfig, using: str, **_: Any) -> None:

@@ -7,10 +7,11 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 
-from approvals import people, policy_documents, rows, schemas, vouched, workspaces
+from approvals import people, policy_documents, rows, schemas, workspaces
+from approvals.forming import form as form
 from approvals.ledger import entries, sealing
 from approvals.ledger.about import Broken
-from approvals.people import Person, Team, Workspace
+from approvals.people import Person, Workspace
 from approvals.policies import NeedsApproval
 
 STEPS = 5_000_000
@@ -135,17 +136,6 @@ def found(slug: str, name: str, *, by: str) -> Workspace:
             raise
         return theirs
     return workspace
-
-
-def form(workspace: Workspace, slug: str, name: str, *, by: str) -> Team:
-    """The team of this slug, new if need be; inside an open `rows.within`. Raises ledger.about.Broken."""
-    if known := vouched.team(workspace.pk, slug):
-        return known
-    team, new = Team.objects.get_or_create(workspace=workspace, slug=slug, defaults={"name": name})
-    if new:
-        body = {"team": team.public_id, "slug": slug, "name": name}
-        entries.append(workspace.pk, "workspace", "team.formed", body, by=by)
-    return team
 
 
 def _furnish(workspace: Workspace, wanted: Mapping[str, Any], folk: Mapping[str, Person], by: str) -> None:

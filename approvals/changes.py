@@ -20,6 +20,7 @@ from approvals import (
     approvals,
     asked,
     bars,
+    forming,
     outcomes,
     people,
     policies,
@@ -112,7 +113,8 @@ def differences(approval: Approval, was: dict[str, Any], document: Any) -> list[
     if approval.tool == "change.team":
         old, new = ({one["person_id"]: one for one in each.get("people", [])} for each in (was, document))
         gone = [f"- {old[key]['name']} <{old[key]['email']}>" for key in old if key not in new]
-        return gone + [f"+ {new[key]['name']} <{new[key]['email']}>" for key in new if key not in old]
+        called = [] if was.get("name") == document["name"] else [f"* name: {was.get('name')} -> {document['name']}"]
+        return called + gone + [f"+ {new[key]['name']} <{new[key]['email']}>" for key in new if key not in old]
     return [each.full for each in policy_diff.inside(was, document)]
 
 
@@ -265,8 +267,8 @@ def _policy(change: Approved) -> None:
 def _team(change: Approved) -> None:
     team = vouched.team(change.workspace.pk, change.document["team"])
     before = context_of(change.approval).get("before")
-    if team is None or before is None or _ids(described(team)) != _ids(before):
-        raise Unfit("Others decide for the team than when it was asked for.")
+    if team is None or before is None or (_ids(described(team)), team.name) != (_ids(before), before["name"]):
+        raise Unfit("Others decide for the team than when it was asked for, or it is called otherwise.")
     wanted = _ids(change.document)
     folk = {each.public_id: each for each in _members(change.workspace)}
     if missing := wanted - folk.keys():
@@ -275,6 +277,7 @@ def _team(change: Approved) -> None:
         people.revoke(folk[one], "decide", team, by=change.by)
     for one in sorted(wanted - _ids(before)):
         people.give(folk[one], "decide", team, by=change.by)
+    forming.rename(team, change.document["name"], by=change.by)
 
 
 def _ids(document: dict[str, Any]) -> set[str]:

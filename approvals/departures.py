@@ -6,12 +6,19 @@ at dispatch.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Final
+
 from django.db import models, transaction
 
 from approvals import people, policies, resets, rows, workspaces
 from approvals.invitations import withdraw_all
 from approvals.ledger import entries
 from approvals.people import Person, Workspace
+
+TELLS: Final[list[Callable[[Person, Workspace], str]]] = []
+"""What else would end when a person leaves a workspace or is switched off, as a sentence, or nothing: functions of the
+person and the workspace. What ends it is one of `people.LEAVING`."""
 
 
 def deactivate(person: Person, *, by: str) -> None:

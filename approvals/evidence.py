@@ -214,7 +214,8 @@ def _names(workspace_id: UUID) -> Iterator[str]:
     found: list[Workspace | Team] = [*Workspace.objects.filter(pk=workspace_id)]
     found += Team.objects.filter(workspace_id=workspace_id).order_by("created_at")
     here = {thing.public_id: thing for thing in found}
-    for entry in entries.read(workspace_id, "workspace", only=["workspace.founded", "team.formed"]):
+    told = entries.read(workspace_id, "workspace", only=["workspace.founded", "team.formed", "team.renamed"])
+    for entry in {entry.get("team", ""): entry for entry in told}.values():  # the last of each
         thing = here.get(entry.get("team", rows.public_id(Workspace.PREFIX, workspace_id)))
         if thing is None:
             yield f"team {entry['slug']} was formed and is gone."

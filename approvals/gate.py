@@ -11,6 +11,7 @@ from approvals.changes import held as propose
 from approvals.clearance import REHEARSED, Cleared, Lapsed, NotCleared, clearance, lapsed
 from approvals.concerns import of as concerns
 from approvals.deadlines import do_due
+from approvals.departures import TELLS
 from approvals.edits.places import ABSENT
 from approvals.edits.tree import Tree
 from approvals.edits.tree import grow as tree
@@ -54,6 +55,7 @@ __all__ = [
     "LEAVING",
     "NOTHING_MASKED",
     "REHEARSED",
+    "TELLS",
     "Admission",
     "Answer",
     "Asked",

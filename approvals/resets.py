@@ -86,7 +86,7 @@ def _ask(email: str) -> None:
         connections.close_all()
 
 
-def make(person: Person) -> str:
+def make(person: Person, *, by: str = "system") -> str:
     """A new reset of a person; earlier ones end. Returns its secret, which is nowhere kept."""
     token = tokens.fresh()
     made = Reset(person=person, secret_hash=tokens.hashed(token), expires_at=rows.now() + LASTS)
@@ -94,7 +94,7 @@ def make(person: Person) -> str:
     with transaction.atomic():
         end_all(person)
         made.save(force_insert=True)
-        witness.note(person, "reset.asked", by="system")
+        witness.note(person, "reset.asked", by=by)
     return token
 
 

@@ -260,6 +260,16 @@ def _of_who_leaves(person: Any, workspace: Any, by: str) -> None:
 gate.LEAVING.append(_of_who_leaves)
 
 
+def _told_of_who_leaves(person: Any, workspace: Any) -> str:
+    live = AgentCredential.objects.filter(workspace=workspace, requester=person, revoked_at=None)
+    count = live.exclude(expires_at__lte=rows.now()).count()
+    words = "credential that asks" if count == 1 else "credentials that ask"
+    return f"{count} {words} on their behalf {'is' if count == 1 else 'are'} revoked." if count else ""
+
+
+gate.TELLS.append(_told_of_who_leaves)
+
+
 def _record(kind: str, credential: AgentCredential, by: str, **more: str) -> None:
     requester = credential.requester_id
     body = {

@@ -1,10 +1,10 @@
-"""The people of a workspace, for those who administer it: who belongs to it, and whom they invite."""
+"""The people of a workspace: who belongs to it, for everybody in it; and whom those who administer it invite."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec
+from typing import Any, Concatenate, Final, ParamSpec
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
@@ -14,14 +14,15 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_http_methods, require_POST
 
-from approvals import assurance, invitations, letters, people, rows, signin
+from approvals import deputies, fresh, invitations, letters, people, rows, signin
 from approvals.invitations import Invitation
-from approvals.pages.account import confirm_address
 from approvals.pages.door import Visit, member
 from approvals.people import Person, Team
+from approvals.rows import bounded
 from approvals.votes import Refused
 
 P = ParamSpec("P")
+SIZE: Final = 100
 
 
 def administrator(view: Callable[Concatenate[Visit, P], HttpResponseBase]) -> Callable[..., HttpResponseBase]:
@@ -37,16 +38,18 @@ def administrator(view: Callable[Concatenate[Visit, P], HttpResponseBase]) -> Ca
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@administrator
+@member
 def page(request: Visit) -> HttpResponse:
     """Who belongs to the workspace and who is invited; invite somebody. Inviting takes a fresh sign-in."""
     if request.method != "POST":
         return _shown(request, request.GET.get("email", ""), request.GET.getlist("team"))
+    if not invitations.may_invite(request.user, request.workspace):
+        raise PermissionDenied
     email, teams = request.POST.get("email", "").strip()[:254].replace("\x00", ""), request.POST.getlist("team")
-    if not assurance.of_session(request).satisfies("fresh"):
-        # What was typed comes back with the reader, who presses once more.
-        typed = urlencode({"email": email, "team": teams}, doseq=True)
-        return redirect(confirm_address(request, f"{_here(request)}?{typed}"))
+    # What was typed comes back with the reader, who presses once more.
+    typed = urlencode({"email": email, "team": teams}, doseq=True)
+    if way := fresh.confirm_at(request, f"{_here(request)}?{typed}"):
+        return redirect(way)
     if not signin.within_limits(request, "invite"):
         return render(request, "429.html", status=429)
     answer = invitations.invite(request.workspace, email, teams=teams, by=request.user)
@@ -85,17 +88,29 @@ def _shown(
     request: Visit, email: str = "", chosen: list[str] | None = None, *, status: int = 200, **more: Any
 ) -> HttpResponse:
     workspace = request.workspace
+    administers = invitations.may_invite(request.user, workspace)
     teams = dict(Team.objects.filter(workspace=workspace).order_by("name").values_list("slug", "name"))
-    able = people.deciders_of(workspace.pk, teams)
-    members = Person.objects.filter(memberships__workspace=workspace).order_by("name", "email")
     told: dict[str, Any] = {
+        "here": "people",
+        "tab": "members",
+        "may": administers,
         "email": email,
         "teams": [(slug, name, slug in (chosen or ())) for slug, name in teams.items()],
-        "invited": [(one, _named(teams, one.teams)) for one in invitations.open_ones(workspace)],
-        "members": [(one, _named(teams, able.get(one.pk, {}))) for one in members],
+        "invited": [(one, _named(teams, one.teams)) for one in invitations.open_ones(workspace)] if administers else [],
+        "administrators": people.holders("administer", workspace),
         "days": invitations.LASTS.days,
     }
-    return render(request, "people/page.html", told | more, status=status)
+    return render(request, "people/page.html", told | _members(request, teams) | more, status=status)
+
+
+def _members(request: Visit, teams: dict[str, str]) -> dict[str, Any]:
+    """Those who belong to the workspace, by name, a page of them."""
+    workspace, after = request.workspace, request.GET.get("after", "")[:240].replace("\x00", "")
+    able, away = people.deciders_of(workspace.pk, teams), deputies.away(workspace.pk)
+    found = Person.objects.filter(memberships__workspace=workspace).order_by("name", "email")
+    page = list((found.filter(name__gte=after) if after else found)[: SIZE + 1])
+    members = [(one, _named(teams, able.get(one.pk, {})), one.pk in away) for one in page[:SIZE]]
+    return {"members": members, "total": bounded.total(found), "next": page[SIZE].name if len(page) > SIZE else ""}
 
 
 def _named(teams: dict[str, str], slugs: Any) -> str:

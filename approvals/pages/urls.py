@@ -19,11 +19,13 @@ from approvals.pages import (
     nudge,
     oversight,
     people,
+    person,
     preview,
     provider,
     remarks,
     review,
     saved,
+    teams,
     verification,
 )
 from approvals.pages.policy import draft, rule, top, writing
@@ -70,5 +72,14 @@ urlpatterns = [
     path("w/<slug:slug>/oversight", oversight.page, name="oversight"),
     path("w/<slug:slug>/people", people.page, name="people"),
     path("w/<slug:slug>/people/<str:invitation>/withdraw", people.withdraw, name="withdraw_invitation"),
+    path("w/<slug:slug>/people/<str:person_id>", person.page, name="person"),
+    path("w/<slug:slug>/people/<str:person_id>/give", person.give, name="give_right"),
+    path("w/<slug:slug>/people/<str:person_id>/take", person.take, name="take_right"),
+    path("w/<slug:slug>/people/<str:person_id>/deed", person.deed, name="person_deed"),
+    path("w/<slug:slug>/teams", teams.page, name="teams"),
+    path("w/<slug:slug>/teams/new", teams.create, name="create_team"),
+    path("w/<slug:slug>/teams/<str:team_id>", teams.team, name="team"),
+    path("w/<slug:slug>/teams/<str:team_id>/rename", teams.rename, name="rename_team"),
+    path("w/<slug:slug>/teams/<str:team_id>/deciders", teams.deciders, name="team_deciders"),
     path("w/<slug:slug>/live", live.live, name="live"),
 ]

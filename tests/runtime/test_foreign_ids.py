@@ -68,6 +68,8 @@ PREFIXES = {
     "invitation": "inv",
     "entry_id": "ent",
     "agent_id": "agt",
+    "person_id": "per",
+    "team_id": "tem",
     "tool_id": "tol",
     "draft_id": "pdr",
     "verification": "ver",
@@ -143,6 +145,7 @@ def stranger(desk: Desk, committed_db: str) -> Iterator[Stranger]:
     assert isinstance(kept, SavedFilter)
     foreign["filter_id"] = kept.public_id
     foreign["entry_id"] = Entry.objects.filter(workspace=cast.northwind, kind="approval.opened").latest("at").public_id
+    foreign["person_id"], foreign["team_id"] = cast.dana.public_id, cast.finance.public_id
     foreign["agent_id"] = desk.agent.public_id
     foreign["tool_id"] = Tool.objects.filter(workspace=cast.northwind).latest("created_at").public_id
     foreign["identity"] = identities.of_person(cast.dana)[0].public_id

@@ -6,32 +6,17 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
-from uuid import UUID
 
 from django.apps import apps
 from django.core.management.base import CommandError
 from django.db.models import Model
 
-from approvals import (
-    cast,
-    changes,
-    departures,
-    forgetting,
-    hours,
-    invitations,
-    letters,
-    people,
-    rows,
-    signin,
-    vouched,
-    weeks,
-    witness,
-)
+from approvals import cast, forgetting, hours, invitations, leaving, letters, people, rights, rows, vouched, weeks
+from approvals.approvals import Approval
 from approvals.ledger import canonical
 from approvals.ledger.printing import PlainCommand
 from approvals.management import proposing, who
-from approvals.people import Membership, Person, Team, Workspace
-from approvals.policies import NeedsApproval
+from approvals.people import Person, Workspace
 from approvals.votes import Refused
 
 SYSTEM = "system"
@@ -114,20 +99,17 @@ class Command(PlainCommand):
         self.stdout.write(f"{len(wanted['people'])} people, {len(wanted['workspaces'])} workspaces.")
 
     def _grant(self, *, email: str, right: str, thing: str, workspace: str, person: str | None, **_: Any) -> None:
-        home = who.workspace(workspace)
-        try:
-            with rows.within(home):
-                people.grant(who.anybody(email), right, _thing(home, thing), by=_administrator(person, home))
-        except ValueError as fault:
-            raise CommandError(str(fault)) from fault
-        except NeedsApproval as asks:
-            wants = who.anybody(person) if person else None
-            self.stdout.write(_asked_for(home, thing, who.anybody(email), asks, wants))
+        home, by = who.workspace(workspace), who.person(person)
+        with rows.reading(home):
+            answer = rights.give(who.anybody(email), right, _thing(home, thing), by=by)
+        if isinstance(answer, Approval):
+            self.stdout.write(proposing.told(answer))
+        _done(answer)
 
     def _revoke(self, *, email: str, right: str, thing: str, workspace: str, person: str | None, **_: Any) -> None:
-        home = who.workspace(workspace)
-        with rows.within(home):
-            people.revoke(who.anybody(email), right, _thing(home, thing), by=_administrator(person, home))
+        home, by = who.workspace(workspace), who.person(person)
+        with rows.reading(home):
+            _done(rights.take(who.anybody(email), right, _thing(home, thing), by=by))
 
     def _list(self, *, workspace: str, **_: Any) -> None:
         home = who.workspace(workspace)
@@ -156,8 +138,9 @@ class Command(PlainCommand):
             invitations.withdraw_all(email.strip().lower(), home, by)
 
     def _leave(self, *, email: str, workspace: str, person: str | None, **_: Any) -> None:
-        home = who.workspace(workspace)
-        people.leave(who.anybody(email), home, by=_administrator(person, home))
+        home, by = who.workspace(workspace), who.person(person)
+        with rows.reading(home):
+            _done(leaving.leave(who.anybody(email), home, by=by))
 
     def _erase(self, *, email: str, workspace: str, person: str | None, **_: Any) -> None:
         home = who.workspace(workspace)
@@ -168,22 +151,18 @@ class Command(PlainCommand):
         self.stdout.write(f"{answer.words} texts are erased, {gone}. {answer.decisions} decisions stay.")
 
     def _deactivate(self, *, email: str, person: str | None, **_: Any) -> None:
-        found = who.anybody(email)
-        departures.deactivate(found, by=_over(found, person))
+        _done(leaving.switch_off(who.anybody(email), by=who.person(person)))
 
     def _reactivate(self, *, email: str, person: str | None, **_: Any) -> None:
-        found = who.anybody(email)
-        departures.reactivate(found, by=_over(found, person))
+        _done(leaving.switch_on(who.anybody(email), by=who.person(person)))
 
     def _sign_out(self, *, email: str, person: str | None, **_: Any) -> None:
-        found = who.anybody(email)
-        by = _over(found, person)
-        signin.end_sessions(found)
-        witness.note(found, "signin.all_ended", by=by)
+        _done(leaving.sign_out(who.anybody(email), by=who.person(person)))
 
     def _drop_factors(self, *, email: str, person: str | None, **_: Any) -> None:
-        found = who.anybody(email)
-        self.stdout.write(f"{signin.drop_factors(found, by=_over(found, person))} taken away.")
+        dropped = leaving.drop_factors(who.anybody(email), by=who.person(person))
+        _done(dropped)
+        self.stdout.write(f"{dropped} taken away.")
 
     def _hours(self, *, email: str, zone: str, day: list[str], clear: bool, person: str | None, **_: Any) -> None:
         found, by = who.anybody(email), who.anybody(person) if person else None
@@ -211,40 +190,20 @@ def _fault(fault: weeks.Fault) -> str:
     return f"{fault.pointer} {fault.rule}: {fault.message}"
 
 
-def _named(email: str | None) -> str:
-    """How the ledger names who says so."""
-    return who.anybody(email).public_id if email else SYSTEM
+def _done(answer: Any) -> None:
+    """Raises CommandError for what was refused."""
+    if isinstance(answer, Refused):
+        more = " Say who wants it: --as EMAIL." if answer.code == "needs_approval" else ""
+        raise CommandError(answer.message + more)
 
 
 def _administrator(email: str | None, home: Workspace) -> str:
-    """The same, of somebody who may administer the workspace. Raises CommandError for another."""
+    """How the ledger names who says so, who has to administer the workspace. Raises CommandError for another."""
     if email:
         with rows.within(home):
             if not people.may(who.anybody(email), "administer", home):
                 raise CommandError(f"{email} may not administer {home.slug}.")
-    return _named(email)
-
-
-def _over(whom: Person, email: str | None) -> str:
-    """The same, of somebody who may administer a workspace of that person's. Raises CommandError for another."""
-    if email and not any(_administers(who.anybody(email), home, whom) for home in rows.every_workspace()):
-        raise CommandError(f"{email} may not administer a workspace of {whom.email}.")
-    return _named(email)
-
-
-def _administers(person: Person, home: UUID, whom: Person) -> bool:
-    with rows.reading(home):
-        if not Membership.objects.filter(workspace_id=home, person=whom).exists():
-            return False
-        return people.may(person, "administer", Workspace.objects.get(pk=home))
-
-
-def _asked_for(home: Workspace, thing: str, joining: Person, asks: NeedsApproval, by: Person | None) -> str:
-    """Ask for what a team's people have to be approved for; returns what to print."""
-    with rows.reading(home):
-        team = _thing(home, thing)
-        assert isinstance(team, Team), "only who decides for a team has to be approved"
-        return proposing.ask(home, changes.of_team(team, joining=joining), asks, by=by, reason="", how="--as")
+    return who.anybody(email).public_id if email else SYSTEM
 
 
 def _thing(workspace: Workspace, text: str) -> Model:
