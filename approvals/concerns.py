@@ -18,9 +18,12 @@ from approvals.people import Team
 from approvals.policies import Policy
 from approvals.revisions import Revision
 from approvals.rulings import UNPROVEN
+from approvals.verifications import Verification
 
 LOOKED_AT: Final = 300
 """The most approvals that are looked at for whether enough people are left; those that wait the longest."""
+PARTLY: Final = "partly"
+"""The kind of what is no concern: that not everything was looked at."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,7 @@ class Concern:
 def of(workspace_id: UUID, agents: Collection[str] | None, *, administers: bool) -> list[Concern]:
     """All of them. ``agents`` are the names of the agents that it may tell of, None for every one; policy and ledger
     are told to administrators, a broken ledger to everybody."""
-    found = [*_ledger(workspace_id), *_glass(workspace_id), *_stuck(workspace_id, agents)]
+    found = [*_ledger(workspace_id), *_verified(workspace_id), *_glass(workspace_id), *_stuck(workspace_id, agents)]
     return found + (_rules(workspace_id) if administers else [])
 
 
@@ -58,6 +61,15 @@ def _ledger(workspace_id: UUID) -> Iterator[Concern]:
     else:
         if back:
             yield Concern("ledger", "The ledger has gone back behind its last anchor", back)
+
+
+def _verified(workspace_id: UUID) -> Iterator[Concern]:
+    """What the last verification that came to an end found."""
+    done = Verification.objects.filter(workspace_id=workspace_id, status="done").order_by("-created_at").first()
+    if done and done.faults:
+        found = f"{done.faults:,} {'finding' if done.faults == 1 else 'findings'}"
+        first = next((f"{chain}: {told}" for chain, told in done.findings), "")
+        yield Concern("verification", f"The ledger failed its verification, with {found}", first, done.ended_at)
 
 
 _HEAD: Final = followed.Followed((), 0, lambda last, told: last)
@@ -90,7 +102,9 @@ def _stuck(workspace_id: UUID, agents: Collection[str] | None) -> list[Concern]:
         asked.setdefault(revision.approval_id, []).append(revision)
     pairs = [(approval, asked[approval.pk]) for approval in oldest if approval.pk in asked]
     able = people.deciders_of(workspace_id, {seat for _, each in pairs for seat in _seats(each[-1].ruling.rule)})
-    return [found for approval, each in pairs if (found := _too_few(approval, each, able))]
+    stuck = [found for approval, each in pairs if (found := _too_few(approval, each, able))]
+    told = f"Of what waits, the {LOOKED_AT} oldest were looked at."
+    return stuck + ([Concern(PARTLY, told, "")] if len(oldest) == LOOKED_AT else [])
 
 
 def _seats(rule: Mapping[str, Any]) -> set[str]:

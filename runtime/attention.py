@@ -59,6 +59,7 @@ class Group:
     name: str
     matters: list[Matter]
     count: int
+    note: str = ""
 
     @property
     def more(self) -> int:
@@ -97,11 +98,13 @@ def groups(reader: Operator) -> list[Group]:
     said = gate.concerns(reader.workspace.pk, _names(reader), administers=reader.administers)
     told = [
         _listed("machine", "The machine", list(_machine())),
-        _listed("ledger", "The ledger and the policy", _of(said, "ledger", "anchors", "policy")),
+        _listed(
+            "ledger", "The ledger and the policy", _of(reader, said, "ledger", "anchors", "verification", "policy")
+        ),
         _unknown(reader),
         _parked(reader),
-        _listed("glass", "Broken glass to be reviewed", _of(said, "glass")),
-        _listed("rules", "Nobody can say yes", _of(said, "stuck", "rule")),
+        _listed("glass", "Broken glass to be reviewed", _of(reader, said, "glass")),
+        _listed("rules", "Nobody can say yes", _of(reader, said, "stuck", "rule"), _partly(said)),
         _listed("halted", "Stopped", list(_halted(reader))),
         _listed("credentials", "Credentials", list(_credentials(reader))),
     ]
@@ -112,8 +115,13 @@ def _names(reader: Operator) -> set[str] | None:
     return None if reader.administers else set(reader.operated.values())
 
 
-def _listed(key: str, name: str, matters: list[Matter]) -> Group:
-    return Group(key, name, matters[:MOST], len(matters))
+def _listed(key: str, name: str, matters: list[Matter], note: str = "") -> Group:
+    return Group(key, name, matters[:MOST], len(matters), note)
+
+
+def _partly(said: list[Any]) -> str:
+    """That not all of what waits was looked at, where it was not."""
+    return next((one.what for one in said if one.kind == "partly"), "")
 
 
 def _machine() -> Iterator[Matter]:
@@ -131,18 +139,21 @@ def _machine() -> Iterator[Matter]:
             yield Matter(f"{names.get(part, part)} {said}", whys.get(part, "Nothing works without it."))
 
 
-def _of(said: list[Any], *kinds: str) -> list[Matter]:
-    return [_concern(one) for one in said if one.kind in kinds]
+def _of(reader: Operator, said: list[Any], *kinds: str) -> list[Matter]:
+    return [_concern(reader, one) for one in said if one.kind in kinds]
 
 
-def _concern(one: Any) -> Matter:
+def _concern(reader: Operator, one: Any) -> Matter:
     """What approvals reports, with where it is put right."""
     asked = ("review", one.approval.public_id, "Look at it") if one.approval else None
     agent = one.approval.agent if one.approval else ""
     due: dict[str, Any] = {"until": one.since, "over": True} if one.kind == "glass" else {"since": one.since}
     if one.kind in {"rule", "policy"}:
         return Matter(one.what, one.why, **due, link=("policy", "", "Look at the policy"))
+    if one.kind == "verification" and reader.administers:
+        return Matter(one.what, one.why, **due, link=("verification", "", "See what it found"))
     told = {
+        "verification": "Those who audit or administer the workspace see what it found.",
         "ledger": "Find out where: manage.py ledger verify.",
         "anchors": "Whoever runs Placet can see to the file.",
     }

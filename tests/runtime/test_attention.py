@@ -16,6 +16,7 @@ from approvals import gate, people, policies, rows, rulings
 from approvals.approvals import Approval
 from approvals.glass import GlassReview
 from approvals.ledger import about, followed
+from approvals.verifications import Verification
 from runtime import attention, credentials, definitions, health
 from runtime.runs import Run
 from tests.runtime import gallery
@@ -139,6 +140,17 @@ def test_a_ledger_that_was_changed_is_told_first(desk: Desk, reads: Reads, monke
     monkeypatch.setattr(followed.Followed, "of", broken)
     names = [group.key for group in attention.groups(attention.Operator(desk.cast.northwind, desk.cast.omar))]
     assert names == ["ledger", "parked"]
+
+
+def test_a_verification_that_found_something_leads_to_what_it_found(desk: Desk, reads: Reads) -> None:
+    """Told until a later one finds nothing."""
+    told = {"workspace": desk.cast.northwind, "status": "done", "ended_at": rows.now()}
+    Verification.objects.create(faults=2, findings=[["run_1", "entry 3 is not as it was written."]], **told)
+    answer = reads(desk.cast.omar).get(PLACE)
+    assert "failed its verification, with 2 findings run_1: entry 3" in words(answer)
+    assert 'href="/w/northwind/ledger/verification"' in answer.content.decode()
+    Verification.objects.create(**told)
+    assert "Nothing needs you" in page(desk, reads)
 
 
 def test_a_worker_that_is_away_is_told(desk: Desk, reads: Reads, monkeypatch: pytest.MonkeyPatch) -> None:
