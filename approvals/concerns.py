@@ -15,7 +15,6 @@ from approvals import bars, escalation, glass, people, policies, rows
 from approvals.approvals import Approval
 from approvals.ledger import about, anchors, followed
 from approvals.people import Team
-from approvals.policies import Policy
 from approvals.revisions import Revision
 from approvals.rulings import UNPROVEN
 from approvals.verifications import Verification
@@ -28,14 +27,13 @@ PARTLY: Final = "partly"
 
 @dataclass(frozen=True)
 class Concern:
-    """One thing. ``kind`` is a code for the page; ``about`` names what it is about: a rule, an agent, a chain."""
+    """One thing. ``kind`` is a code for the page; ``approval`` is where it is put right, if that is one's page."""
 
     kind: str
     what: str
     why: str
     since: datetime | None = None
     approval: Approval | None = None
-    about: str = ""
 
 
 def of(workspace_id: UUID, agents: Collection[str] | None, *, administers: bool) -> list[Concern]:
@@ -124,7 +122,7 @@ def _too_few(approval: Approval, revisions: list[Revision], able: people.Able) -
         return None
     count = f"{len(needed)} {'yes' if len(needed) == 1 else 'yeses'}"
     why = f"Rule {rule['id']} wants {count}, and {left or 'nobody'} of those who are left can give one."
-    return Concern("stuck", "Too few people are left to decide", why, approval.created_at, approval, rule["id"])
+    return Concern("stuck", "Too few people are left to decide", why, approval.created_at, approval)
 
 
 def _rules(workspace_id: UUID) -> list[Concern]:
@@ -138,10 +136,10 @@ def _rules(workspace_id: UUID) -> list[Concern]:
         return [Concern("policy", "The policy in force cannot be proved", told)]
     known = set(Team.objects.filter(workspace_id=workspace_id).values_list("slug", flat=True))
     able = people.deciders_of(workspace_id, {seat for rule in rules for seat in _seats(rule)})
-    return [found for rule in rules if policy and (found := _hopeless(rule, policy, known, able))]
+    return [found for rule in rules if (found := _hopeless(rule, known, able))]
 
 
-def _hopeless(rule: Mapping[str, Any], policy: Policy, known: set[str], able: people.Able) -> Concern | None:
+def _hopeless(rule: Mapping[str, Any], known: set[str], able: people.Able) -> Concern | None:
     needed = bars.seats(rule)
     if rule["verdict"] != "require_approval" or bars.filled(needed, [set(seats) for seats in able.values()]) == len(
         needed
@@ -151,4 +149,4 @@ def _hopeless(rule: Mapping[str, Any], policy: Policy, known: set[str], able: pe
     why = f"The team {gone[0]} is gone." if gone else f"It wants {len(needed)} people, and fewer may decide."
     what = f"Nobody can satisfy rule {rule['id']}"
     told = f"{why} Whatever it asks about is refused at once."
-    return Concern("rule", what, told, policy.created_at, about=rule["id"])
+    return Concern("rule", what, told)

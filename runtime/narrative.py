@@ -12,7 +12,7 @@ from uuid import UUID
 from django.utils.dateparse import parse_datetime
 
 from approvals import gate, rows
-from runtime import budgets, events, failures
+from runtime import budgets, events, failures, halts
 from runtime.attempts import Attempt
 from runtime.breakpoints import Breakpoint
 from runtime.calls import Call
@@ -186,6 +186,8 @@ class Narrative:
             stop = Breakpoint.objects.filter(run=run, status="open").first()
             asked = stop.approval if stop else run.budget_question
             yield Event("now.waiting", None, tone="wait", uses=waiting, entry={"approval": asked} if asked else {})
+        elif run.status == "sleeping" and run.reason_code == halts.CODE:
+            yield Event("now.halted", None, tone="wait")
         elif run.status == "sleeping":
             doubtful = any(use.call.status == "unknown" for use in self.uses.values())
             yield Event("now.sleeping", None, tone="wait", entry={"until": run.wake_at, "doubtful": doubtful})

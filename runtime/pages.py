@@ -15,7 +15,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from approvals import gate, rows
 from approvals.ledger import sealing
-from runtime import attention, calls, checkpoints, lasted, remedies, view
+from runtime import attention, calls, checkpoints, halts, lasted, remedies, view
 from runtime import runs as run_rows
 from runtime.calls import Call
 from runtime.checkpoints import Checkpoint
@@ -76,6 +76,12 @@ def _page_of(path: str) -> str:
     return re.sub("/(stop|resume|switch|credentials|operators)$", "", path)
 
 
+def state_of(run: Run) -> tuple[str, str]:
+    """Where a run stands, in words, and their tone."""
+    halted = run.status == Run.Status.SLEEPING and run.reason_code == halts.CODE
+    return ("Agent stopped", "wait") if halted else STATES[run.status]
+
+
 def title_of(run: Run) -> str:
     try:
         return run_rows.title_of(run)
@@ -106,7 +112,7 @@ def run(request: Visit, run_id: str) -> HttpResponse:
         narrative = Narrative(found, with_state=with_state)
         if request.headers.get("HX-Request") and request.GET.get("seen") == narrative.version:
             return HttpResponse(status=204)
-        words, tone = STATES[found.status]
+        words, tone = state_of(found)
         context = _window(request, narrative.events()) | {
             "here": "runs",
             "run": found,

@@ -17,7 +17,7 @@ from approvals import rows
 from approvals.rows import bounded
 from runtime import halts
 from runtime.definitions import Agent
-from runtime.pages import STATES, Visit, member, title_of
+from runtime.pages import STATES, Visit, member, state_of, title_of
 from runtime.runs import Run
 
 SIZES: Final = (25, 50, 100)
@@ -69,7 +69,7 @@ def _choice(name: str, label: str, asked: Mapping[str, str], options: list[tuple
 
 
 def _line(run: Run) -> dict[str, Any]:
-    words, tone = STATES[run.status]
+    words, tone = state_of(run)
     return {"run": run, "title": title_of(run), "state": words, "tone": tone}
 
 

@@ -12,7 +12,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from approvals import people, policies, rows
+from approvals import gate, people, policies, rows
 from runtime import pages
 from runtime.api.shapes import run_detail
 from runtime.runs import Run
@@ -247,3 +247,10 @@ def test_runs_are_found_by_their_age(desk: Desk, reads: Callable[..., Client], a
     desk.begin([call("free.pure", 1)])
     answer = reads(desk.cast.riley).get(RUNS, {"age": age, "agent": "scripted"})
     assert answer.content.count(b'class="what"') == found
+
+
+def test_a_run_of_a_stopped_agent_says_what_it_waits_for(desk: Desk, reads: Callable[..., Client]) -> None:
+    """HF-6."""
+    gate.halts.begin(desk.cast.northwind, desk.agent, by=desk.cast.omar)
+    html = html_of(reads(desk.cast.dana), desk.begin([call("free.pure", 1)]))
+    assert "its agent is stopped" in html and "goes on at" not in html
