@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from approvals import gate
 from runtime.runs import Run
-from tests.approvals.pages.test_access import IN_DARK, problems
+from tests.axe import IN_DARK, problems
 from tests.runtime.conftest import Desk
 from tests.runtime.test_attention import parked
 from tests.runtime.test_checkpoint_pages import run
