@@ -130,6 +130,7 @@ class Approval(rows.Row):
             models.Index(fields=["workspace", "status", "-decided_at"], condition=ENDED, name="approvals_ended_so"),
             models.Index(fields=["workspace", "tool", "-decided_at"], name="approvals_of_a_tool"),
             models.Index(fields=["workspace", "agent", "-decided_at"], name="approvals_of_an_agent"),
+            models.Index(fields=["workspace", "requester", "-decided_at"], name="approvals_of_an_asker"),
             models.Index(
                 fields=["workspace", "created_at"], condition=models.Q(status="pending"), name="approvals_waiting"
             ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
+from approvals import sought
 from approvals.approvals import Approval
 from approvals.comments import Comment
 from approvals.glass import GlassReview
@@ -17,9 +18,8 @@ class StillOpen(Exception):
 
 
 def erase(workspace_id: UUID, chain: str) -> None:
-    """Empty every sealed column of a chain's approvals, rulings, decisions, comments, glass reviews and previews, in an
-    open
-    transaction. Their digests, codes and ledger entries stay. Raises StillOpen."""
+    """Empty every sealed column of a chain's approvals, rulings, decisions, comments, glass reviews and previews, and
+    forget their words, in an open transaction. Their digests, codes and ledger entries stay. Raises StillOpen."""
     mine = Approval.objects.filter(workspace_id=workspace_id, chain=chain)
     if mine.select_for_update().filter(status="pending").exists():
         raise StillOpen(f"{chain} still asks people: cancel it first.")
@@ -28,4 +28,5 @@ def erase(workspace_id: UUID, chain: str) -> None:
     GlassReview.objects.filter(approval__in=mine).update(note=b"")
     Preview.objects.filter(approval__in=mine).update(answer=b"")
     Ruling.objects.filter(workspace_id=workspace_id, chain=chain).update(args=b"")
+    sought.erase(workspace_id, chain)
     mine.update(context=b"", outcome_note="")

@@ -41,6 +41,7 @@ from approvals.proposals import Proposal, ToolFacts, covered
 from approvals.resolutions import Resolution
 from approvals.schemas import Admission, Inadmissible, admit
 from approvals.schemas.order import order_of, ordered
+from approvals.sought import forget_settled, look_through
 from approvals.verifications import due as verifications_due
 from approvals.verifications import go_on as verify_on
 from approvals.votes import Refused
@@ -92,6 +93,7 @@ __all__ = [
     "erase",
     "expire_due",
     "file_all",
+    "forget_settled",
     "halts",
     "hold",
     "holders",
@@ -99,6 +101,7 @@ __all__ = [
     "lapsed",
     "ledger_tabs",
     "look_around",
+    "look_through",
     "masked",
     "masked_now",
     "may",

@@ -28,5 +28,6 @@ from approvals.revisions import Revision as Revision
 from approvals.rulings import Ruling as Ruling
 from approvals.said import Decision as Decision
 from approvals.saved_filters import SavedFilter as SavedFilter
+from approvals.sought import Token as Token
 from approvals.verifications import Verification as Verification
 from approvals.watchers import Watcher as Watcher

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from django.db import models
@@ -280,7 +280,13 @@ def put_in_force(workspace: Workspace, document: dict[str, Any], *, by: str, aut
     entries.append(
         workspace.pk, "workspace", "policy.loaded", {"version": policy.version, "digest": policy.digest}, by=by
     )
+    for follow in IN_FORCE:
+        follow(workspace.pk, last, policy)
     return policy
+
+
+IN_FORCE: Final[list[Callable[[UUID, Policy | None, Policy], None]]] = []
+"""What else changes with the policy, in its transaction: functions of the workspace, what was in force, and what is."""
 
 
 def _stands(policy: Policy) -> bool:

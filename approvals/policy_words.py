@@ -146,6 +146,25 @@ def _levels(levels: list[dict[str, Any]], place: Place) -> list[dict[str, Any]]:
     return written
 
 
+def _batch(said: bool, place: Place) -> bool:
+    """Whether it may be answered together with others. Raises PolicyFault where something else in the rule wants it to
+    be answered by itself."""
+    rule = place.rule
+    alone = {
+        "risk": rule.get("risk") == "high",
+        "assurance": rule.get("assurance") in {"fresh", "passkey"},
+        "require_message_on": "approve" in rule.get("require_message_on", ()),
+    }
+    if said and (word := next((name for name, wants in alone.items() if wants), "")):
+        told = f"By its {word} each of these is read and answered by itself, so none could be one of several."
+        raise PolicyFault(place.pointer, "batch", told)
+    return said
+
+
+def _both_say_so(one: bool, other: bool | None) -> bool | None:
+    return True if one and other else None
+
+
 def _sooner_than_the_end(value: int | str, place: Place) -> int:
     length = seconds(value, place.pointer)
     if length >= seconds(place.rule.get("deadline", "1d")):
@@ -169,6 +188,7 @@ WORDS: Final[dict[str, Word]] = {
     ),
     "escalate": Word(LEVELS, _levels, escalation.same, alone=False),
     "remind_after": Word(DURATION, _sooner_than_the_end, min),
+    "batch": Word({"type": "boolean"}, _batch, _both_say_so, for_calls=True, alone=False),
 }
 
 

@@ -4,9 +4,9 @@ meet."""
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from django.db import models
@@ -141,7 +141,7 @@ def add_revision(
         header=header,
         digest=canonical.action_digest(header, args),
     )
-    return Revision.objects.create(
+    revision = Revision.objects.create(
         workspace_id=approval.workspace_id,
         approval=approval,
         number=number,
@@ -151,6 +151,13 @@ def add_revision(
         digest=ruling.digest,
         length=len(args),
     )
+    for note in ADDED:
+        note(approval, revision)
+    return revision
+
+
+ADDED: Final[list[Callable[[Approval, Revision], None]]] = []
+"""What else is written when a revision is, in its transaction: functions of its approval and of it."""
 
 
 def _of_approval(approval: Approval, editor: Person | None, target: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -57,6 +57,7 @@ def sweep() -> Swept:
     expired = gate.expire_due()
     for workspace_id, key in gate.verifications_due():
         hints.verify(workspace_id, key)
+    gate.look_through()
     return Swept(hint_due(), expired, told)
 
 
@@ -140,6 +141,7 @@ def repair() -> int:
     """Find what only a fault of ours can leave behind, say so in the log, and put it right. Returns how many were
     found."""
     processes.forget_the_dead()
+    gate.forget_settled()
     # Runs first: one that suspends between the two reads then has its calls among those held. The two lists are
     # compared here and not joined by the database, which right after a burst of runs joins ten thousand by ten
     # thousand rows.

@@ -21,20 +21,29 @@ function edit() {
   else follow('e');
 }
 
+function pick() {
+  const row = document.activeElement?.closest('.rows li');
+  const box = row?.querySelector('.pick > input');
+  if (box) box.click();
+  else if (row) document.querySelector('#spoken').textContent = 'This one is answered on its own page.';
+}
+
 const focus = (selector) => document.querySelector(selector)?.focus();
 const KEYS = {
   j: () => step(1),
   k: () => step(-1),
   e: edit,
+  x: pick,
   a: () => focus('button[data-key="a"]'),
   r: () => focus('button[data-key="r"]'),
   '/': () => focus('[data-search]'),
+  '?': () => document.querySelector('#keys')?.showModal(),
 };
 
 document.addEventListener('keydown', (event) => {
   if (event.key === 'Escape') return closeMenus();
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-  if (typing(event.target) || off() || !KEYS[event.key]) return;
+  if (document.querySelector('dialog[open]') || typing(event.target) || off() || !KEYS[event.key]) return;
   event.preventDefault();
   KEYS[event.key]();
 });

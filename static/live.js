@@ -145,7 +145,7 @@ document.addEventListener('htmx:afterSwap', (event) => {
 });
 
 document.addEventListener('htmx:oobAfterSwap', (event) => {
-  if (!event.detail.target.matches('#spoken, #news, #tabs, #waiting, #foot-count')) changed.add(event.detail.target.id);
+  if (!event.detail.target.matches('#spoken, #news, #tabs, #waiting, #last, #foot-count')) changed.add(event.detail.target.id);
 });
 
 // Signed out, or no longer a member: say so once, and take nothing away from the page.

@@ -43,6 +43,7 @@ Purpose = Literal[
     "reset",
     "ruling",
     "sealing",
+    "search",
     "session",
     "tool",
 ]

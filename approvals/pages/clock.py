@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import datetime
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from django.http import HttpRequest, HttpResponseBase
@@ -61,16 +61,6 @@ def day(moment: datetime) -> str:
 def exact(moment: datetime) -> str:
     """The whole of it, for the hover."""
     return f"{timezone.localtime(moment):%-d %B %Y, %H:%M:%S} {timezone.get_current_timezone_name()}"
-
-
-def group(due: datetime, now: datetime) -> str:
-    """The inbox's heading for a deadline."""
-    if due - now <= timedelta(hours=1):
-        return "Due within the hour"
-    ahead = (timezone.localtime(due).date() - timezone.localtime(now).date()).days
-    if ahead == 0:
-        return "Later today"
-    return "This week" if ahead < 7 else "Later"
 
 
 def zone_of(request: HttpRequest) -> ZoneInfo | None:

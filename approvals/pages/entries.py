@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from types import MappingProxyType
 from uuid import UUID
 
 from django.db.models import F
@@ -19,7 +20,7 @@ from approvals.clearance import would_have_gone
 from approvals.decisions import Decision
 from approvals.deputies import Eligible
 from approvals.pages.cards import card_in
-from approvals.people import Team, Workspace
+from approvals.people import Person, Workspace
 from approvals.revisions import Revision
 from approvals.rulings import UNPROVEN
 from approvals.votes import Ballot, one_each
@@ -50,6 +51,8 @@ class Entry:
     now: datetime
     frozen: bool = False
     """Whether a stop keeps its deadline from running."""
+    lookers: tuple[Person, ...] = ()
+    """Who else has it open, where a list asked."""
 
     @property
     def public_id(self) -> str:
@@ -113,6 +116,11 @@ class Entry:
         return not self.frozen and self.due - self.now <= timedelta(hours=1)
 
     @property
+    def together(self) -> bool:
+        """Whether it may be answered together with others, as far as its rule says."""
+        return bool(self.approval.rule.get("batch")) and self.approval.kind == "call" and self.risk != "high"
+
+    @property
     def settled(self) -> bool:
         return self.approval.status != "pending"
 
@@ -155,6 +163,17 @@ def entries(workspace: Workspace, found: Iterable[Approval]) -> list[Entry]:
     """The rows of these approvals, in a number of queries that does not grow with theirs."""
     listed = list(found)
     now = rows.now()
+    made = ballots(workspace, listed)
+    halted = halts.on(workspace.pk) if any(one.status == "pending" for one in listed) else []
+    teams = people.team_names(workspace.pk, {slug for one in listed for slug in one.teams})
+    return [entry_of(workspace, one, now, halted, teams) for one in made]
+
+
+def ballots(workspace: Workspace, found: Iterable[Approval]) -> list[Ballot]:
+    """The votes on these approvals as they stand, for lists: likewise, and with what is not as it was written told by
+    the approvals' own pages."""
+    listed = list(found)
+    now = rows.now()
     voted_on, given = _revisions(listed), _yes(listed)
     for approval in listed:
         approvals.read_bar(approval, voted_on[approval.pk])
@@ -162,12 +181,9 @@ def entries(workspace: Workspace, found: Iterable[Approval]) -> list[Entry]:
     asked |= {team for approval in listed for team in _more(approval, now)}
     held = people.deciders_of(workspace.pk, asked)
     able = deputies.with_deputies(workspace.pk, held)
-    teams = dict(Team.objects.filter(workspace=workspace).values_list("slug", "name"))
     masking.note(workspace.pk, listed)
-    ballots = [_ballot(one, voted_on[one.pk], _able(one, able, now), given[one.pk]) for one in listed]
-    ballots = _standing(workspace, ballots)
-    halted = halts.on(workspace.pk) if any(one.status == "pending" for one in listed) else []
-    return [_entry(workspace, ballot, teams, now, halted) for ballot in ballots]
+    made = [_ballot(one, voted_on[one.pk], _able(one, able, now), given[one.pk]) for one in listed]
+    return [_counted(ballot) for ballot in _standing(workspace, made)]
 
 
 def _more(approval: Approval, now: datetime) -> list[str]:
@@ -186,18 +202,28 @@ def _ballot(approval: Approval, revision: Revision, able: Eligible, given: Itera
     return Ballot(approval, revision, approval.rule, able, yeses, answers)
 
 
-def _entry(
-    workspace: Workspace, ballot: Ballot, teams: Mapping[str, str], now: datetime, held: list[halts.Halt]
-) -> Entry:
-    approval, editor = ballot.approval, ballot.revision.editor
+def _counted(ballot: Ballot) -> Ballot:
+    """With what counts of the votes."""
     counted = one_each(vote for vote in ballot.yeses if vote.person_id not in ballot.barred and ballot.seats_of(vote))
     said = [vote for vote in ballot.answers if vote.person_id not in ballot.barred]
+    return replace(ballot, yeses=counted, answers=said)
+
+
+def entry_of(
+    workspace: Workspace,
+    ballot: Ballot,
+    now: datetime,
+    held: list[halts.Halt],
+    teams: Mapping[str, str] = MappingProxyType({}),
+) -> Entry:
+    """The row of one approval."""
+    approval, editor = ballot.approval, ballot.revision.editor
     return Entry(
         approval=approval,
         url=reverse("review", args=[workspace.slug, approval.public_id]),
         card=card_in(approval, ballot.revision),
         editor=editor.first_name if editor else "",
-        filled=replace(ballot, yeses=counted, answers=said).furthest,
+        filled=ballot.furthest,
         teams=", ".join("Operators" if people.is_operators(seat) else teams.get(seat, seat) for seat in approval.teams),
         now=now,
         frozen=halts.freezes(approval) and halts.over(held, approval.agent) is not None,

@@ -11,6 +11,7 @@ import contextlib
 import json
 import logging
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 from weakref import WeakKeyDictionary
@@ -22,7 +23,9 @@ from django.contrib.auth import get_user
 from django.db import connections
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 
-from approvals import workspaces
+from approvals import looking, rows, workspaces
+from approvals.approvals import Approval
+from approvals.people import Person, Workspace
 
 log = logging.getLogger(__name__)
 
@@ -111,11 +114,21 @@ def hub() -> Hub:
     return _hubs.setdefault(asyncio.get_running_loop(), Hub())
 
 
+@dataclass
+class Eye:
+    """Who looks at which open approval by a stream: the one that its address names in ``at``."""
+
+    person: Person | None = None
+    approval: Approval | None = None
+
+
 async def live(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """The stream of one workspace, for its members: ``event: apr`` and ``event: <id>`` for each row that changed."""
+    """The stream of one workspace, for its members: ``event: apr`` and ``event: <id>`` for each row that changed, and
+    ``event: look`` and ``event: look_<digits>`` where somebody came to an approval or left it."""
     if request.method != "GET":
         return HttpResponse(status=405, headers={"Allow": "GET"})
-    signed_in, workspace_id = await _reader(request, slug)
+    eye = Eye()
+    signed_in, workspace_id = await _reader(request, slug, eye)
     if not signed_in:
         return HttpResponse(status=401)
     if workspace_id is None:
@@ -126,14 +139,14 @@ async def live(request: HttpRequest, slug: str) -> HttpResponseBase:
         return HttpResponse(
             "The broker does not answer; look again by yourself.", status=503, content_type="text/plain"
         )
-    answer = StreamingHttpResponse(_events(request, slug, workspace_id, queue), content_type="text/event-stream")
+    answer = StreamingHttpResponse(_events(request, slug, workspace_id, queue, eye), content_type="text/event-stream")
     answer["Cache-Control"] = "no-store"
     answer["X-Accel-Buffering"] = "no"
     return answer
 
 
 async def _events(
-    request: HttpRequest, slug: str, workspace_id: UUID, queue: asyncio.Queue[str | None]
+    request: HttpRequest, slug: str, workspace_id: UUID, queue: asyncio.Queue[str | None], eye: Eye
 ) -> AsyncIterator[bytes]:
     loop = asyncio.get_running_loop()
     try:
@@ -143,7 +156,7 @@ async def _events(
             try:
                 row_id = await asyncio.wait_for(queue.get(), timeout=max(0.0, check - loop.time()))
             except TimeoutError:
-                if (await _reader(request, slug))[1] != workspace_id:
+                if (await _reader(request, slug, eye))[1] != workspace_id:
                     return
                 check = loop.time() + CHECK_EVERY
                 yield b": still here\n\n"
@@ -153,6 +166,7 @@ async def _events(
             yield _event(row_id)
     finally:
         await hub().leave(workspace_id, queue)
+        await _turn_away(eye)
 
 
 def _event(row_id: str) -> bytes:
@@ -165,8 +179,9 @@ def _event(row_id: str) -> bytes:
 
 
 @sync_to_async
-def _reader(request: HttpRequest, slug: str) -> tuple[bool, UUID | None]:
-    """Whether the session still stands, and the workspace if its person still belongs to it; read anew each time.
+def _reader(request: HttpRequest, slug: str, eye: Eye) -> tuple[bool, UUID | None]:
+    """Whether the session still stands, and the workspace if its person still belongs to it; read anew each time. What
+    they look at is told anew as well.
 
     What session, person and membership took of the database is given back before the waiting begins.
     """
@@ -174,6 +189,25 @@ def _reader(request: HttpRequest, slug: str) -> tuple[bool, UUID | None]:
         request.session = type(request.session)(request.session.session_key)
         person = get_user(request)
         workspace = workspaces.entered(person, slug)
-        return person.is_authenticated, workspace.pk if workspace else None
+        if workspace is not None and isinstance(person, Person):
+            _look(eye, person, workspace, request.GET.get("at", ""))
     finally:
         connections.close_all()
+    if eye.person is not None and eye.approval is not None:
+        looking.here(eye.person, eye.approval)
+    return person.is_authenticated, workspace.pk if workspace else None
+
+
+def _look(eye: Eye, person: Person, workspace: Workspace, public_id: str) -> None:
+    key = rows.parse_id(Approval.PREFIX, public_id)
+    if key is None:
+        return
+    with rows.reading(workspace):
+        open_ones = Approval.objects.filter(workspace=workspace, status=Approval.Status.PENDING)
+        eye.person, eye.approval = person, open_ones.only("pk", "workspace_id").filter(pk=key).first()
+
+
+@sync_to_async
+def _turn_away(eye: Eye) -> None:
+    if eye.person is not None and eye.approval is not None:
+        looking.gone(eye.person, eye.approval)

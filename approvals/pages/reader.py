@@ -6,15 +6,25 @@ from datetime import datetime
 from functools import cached_property
 from uuid import UUID
 
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from approvals import deputies, expiry, people, returns, rows
+from approvals import deputies, expiry, halts, people, returns, rows
 from approvals.approvals import ENDED, Approval
 from approvals.decisions import Decision
 from approvals.ledger.about import Broken
+from approvals.pages import order
 from approvals.people import Person, Workspace
 from approvals.revisions import Revision
+from approvals.rows import bounded
+
+COUNTED = 999
+"""Beyond so many a tab only says that there are more."""
+
+
+def told(count: int) -> str:
+    """A count as a tab says it."""
+    return f"{COUNTED}+" if count > COUNTED else str(count)
 
 
 class Reader:
@@ -26,10 +36,12 @@ class Reader:
         self.lent = deputies.lent_seats(workspace.pk, person)
         self.now = rows.now()
 
-    def tab(self, key: str) -> QuerySet[Approval]:
-        """The approvals of a tab, the next deadline or the last decision first."""
+    def tab(self, key: str, after: order.Place | None = None) -> QuerySet[Approval]:
+        """The approvals of a tab in their order, behind a place of it if one is given."""
         found = Approval.objects.filter(self.conditions()[key], workspace=self.workspace)
-        return found.order_by("-decided_at") if key == "settled" else found.order_by("ends_at", "created_at")
+        if key == "settled":
+            return order.settled(found, after)
+        return order.waiting(found, after.at if after else self.now, self.halted, after)
 
     def conditions(self) -> dict[str, Q]:
         """What makes an approval belong to a tab."""
@@ -45,11 +57,14 @@ class Reader:
         }
 
     def counts(self) -> dict[str, int]:
-        """How many approvals each tab has, in one query."""
-        conditions = self.conditions()
-        wanted = Approval.objects.filter(conditions["settled"] | Q(status="pending"), workspace=self.workspace)
-        told = wanted.aggregate(**{key.replace("-", "_"): Count("pk", filter=q) for key, q in conditions.items()})
-        return {key: told[key.replace("-", "_")] for key in conditions}
+        """How many approvals each tab has, in one statement; one more than COUNTED stands for all beyond it."""
+        mine = Approval.objects.filter(workspace=self.workspace)
+        return bounded.counts({key: mine.filter(one) for key, one in self.conditions().items()}, most=COUNTED)
+
+    @cached_property
+    def halted(self) -> list[halts.Halt]:
+        """The stops that are on."""
+        return halts.on(self.workspace.pk)
 
     def _mine(self) -> Q:
         own = Q(requester=self.person, rule__prevent_self_review=True)
@@ -80,6 +95,9 @@ class Reader:
             return None  # the approval's own page says so
 
 
-def waiting(workspace: Workspace, person: Person) -> int:
-    """How many approvals wait for this person now."""
-    return Reader(workspace, person).tab("for-you").count()
+def waiting(workspace: Workspace, person: Person) -> str:
+    """How many approvals wait for this person now, as the bar says it; nothing for none."""
+    reader = Reader(workspace, person)
+    mine = Approval.objects.filter(reader.conditions()["for-you"], workspace=workspace)
+    count = bounded.counts({"mine": mine}, most=COUNTED)["mine"]
+    return told(count) if count else ""

@@ -6,6 +6,7 @@ from django.urls import path
 
 from approvals.pages import (
     account,
+    batch,
     edit,
     erasing,
     export,
@@ -15,6 +16,7 @@ from approvals.pages import (
     inbox,
     ledger,
     live,
+    looks,
     metrics,
     nudge,
     oversight,
@@ -81,5 +83,8 @@ urlpatterns = [
     path("w/<slug:slug>/teams/<str:team_id>", teams.team, name="team"),
     path("w/<slug:slug>/teams/<str:team_id>/rename", teams.rename, name="rename_team"),
     path("w/<slug:slug>/teams/<str:team_id>/deciders", teams.deciders, name="team_deciders"),
+    path("w/<slug:slug>/batch", batch.batch, name="batch"),
     path("w/<slug:slug>/live", live.live, name="live"),
+    path("w/<slug:slug>/looks", looks.looks, name="looks"),
+    path("w/<slug:slug>/approvals/<str:approval_id>/looks", looks.look, name="look"),
 ]

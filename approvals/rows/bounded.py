@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
+from django.core.exceptions import EmptyResultSet
 from django.db import connection
 from django.db.models import Field, Model, QuerySet
 
@@ -31,6 +33,21 @@ def total(found: QuerySet[Any]) -> Total:
     return Total(found.order_by()[: MOST + 1].count())
 
 
+def counts(found: Mapping[str, QuerySet[Any]], *, most: int) -> dict[str, int]:
+    """How many rows each of these has, in one statement; one more than ``most`` stands for all beyond it."""
+    terms, params = [], list[Any]()
+    for one in found.values():
+        try:
+            sql, given = one.order_by().values("pk")[: most + 1].query.sql_with_params()
+        except EmptyResultSet:
+            sql, given = "SELECT 1 WHERE false", ()
+        terms.append(f"(SELECT count(*) FROM ({sql}) counted)")
+        params += given
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT {', '.join(terms)}", params)
+        return dict(zip(found, cursor.fetchone(), strict=True))
+
+
 # By hand: PostgreSQL would read every row to find the few values that there are. This looks each up behind the last.
 _VALUES: Final = """
     WITH RECURSIVE known (value) AS (
@@ -44,7 +61,7 @@ _VALUES: Final = """
 """
 
 
-def values(model: type[Model], field: str, workspace_id: UUID, *, most: int) -> list[str]:
+def values(model: type[Model], field: str, workspace_id: UUID, *, most: int) -> list[Any]:
     """The first so many of the values that a column has in a workspace, in order. Needs an index that begins with the
     workspace and the column."""
     named = model._meta.get_field(field)

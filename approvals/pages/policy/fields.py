@@ -92,6 +92,7 @@ _LABELS: Final[dict[str, tuple[str, str]]] = {
     "prevent_self_review": ("Never by whoever asks", "Else never, for calls."),
     "assurance": ("How sure it is who decides", "fresh: signed in within the last five minutes."),
     "require_message_on": ("Words are needed on", "A rejection needs them always."),
+    "batch": ("May be answered together", "Several from the inbox at once; never what is of high risk."),
     "hold_after": ("Held back after the yes for", "Time in which people may stop it, such as 15m."),
     "valid_for": ("A yes is good for", "Such as 1d."),
     "freeze": ("Not sent during", "Names of the document's freezes, one a line."),

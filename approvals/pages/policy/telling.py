@@ -198,6 +198,7 @@ _WORDS: Final[dict[str, Callable[[Any, Rule, Names], str]]] = {
     "editor_may_approve": _editor,
     "prevent_self_review": _self_review,
     "assurance": lambda value, *_: f"approved {_SURE[value]}" if value != "click" else "approved from any channel",
+    "batch": lambda value, *_: "may be answered together with others" if value else "each answered by itself",
     "require_message_on": lambda value, *_: f"in words on {joined([str(verb) for verb in value])}",
     "hold_after": lambda value, *_: f"held back for {length(value)} after the yes",
     "valid_for": lambda value, *_: f"a yes is good for {length(value)}",

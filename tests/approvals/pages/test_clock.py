@@ -45,13 +45,6 @@ def test_without_a_zone_the_hour_says_utc_and_with_one_it_is_the_readers() -> No
         assert clock.when(NOON + timedelta(days=2), NOON) == "Tue 13:00"
 
 
-@pytest.mark.parametrize(
-    ("hours", "label"), [(0.5, "Due within the hour"), (3, "Later today"), (30, "This week"), (24 * 9, "Later")]
-)
-def test_deadlines_are_grouped_by_how_near_they_are(hours: float, label: str) -> None:
-    assert clock.group(NOON + timedelta(hours=hours), NOON) == label
-
-
 @pytest.mark.parametrize("name", ["", "../../etc/passwd", "Europe/Berlin\x00", "x" * 5000, "No/Where", "."])
 def test_a_zone_that_is_none_is_utc(name: str) -> None:
     request = RequestFactory().get("/")

@@ -8,7 +8,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from approvals import people, rows
+from approvals import people, rows, sought
 from approvals.approvals import Approval
 from approvals.pages.inbox import LABELS
 from approvals.pages.reader import Reader
@@ -59,8 +59,8 @@ def test_a_row_is_a_link_that_answers_by_itself(cast: Cast, reads: Reads) -> Non
     say(approval, cast.dana, "edit", edited=refund(124_000))
     html = reads(cast.priya).get("/w/northwind/").content.decode()
     assert f'href="/w/northwind/approvals/{approval.public_id}"' in html
-    for words in ("€1,240.00", "refund-desk", "asked by Riley", "edited by Dana", "1 of 2", "Finance", "High"):
-        assert words in html
+    for told in ("€1,240.00", "refund-desk", "asked by Riley", "edited by Dana", "1 of 2", "Finance", "High"):
+        assert told in html
     assert "€1,420.00" not in html
 
 
@@ -76,12 +76,14 @@ def test_the_next_deadline_comes_first_under_its_heading(cast: Cast, reads: Read
     ("query", "found"),
     [
         *[("risk=high", 1), ("risk=low", 0), ("agent=refund-desk", 1), ("agent=x", 0), ("q=riley+refund", 1)],
+        *[("asker=per_{riley}", 1), ("asker=per_{dana}", 0), ("asker=x", 0)],
         *[("q=%00", 1), ("tool=payments.create_refund", 1), ("tool='--", 0), ("tab=nonsense", 1), ("q=%25", 0)],
     ],
 )
 def test_the_address_narrows_the_list(cast: Cast, reads: Reads, query: str, found: int) -> None:
     """IN-M18: whatever the address says, it is a value compared with one column, or nothing."""
     ask(cast, refund())
+    query = query.format(riley=cast.riley.pk.hex, dana=cast.dana.pk.hex)
     answer = reads(cast.dana).get(f"/w/northwind/?{query}")
     assert answer.status_code == 200 and answer.content.count(b'<li id="apr_') == found
 
@@ -132,3 +134,15 @@ def test_a_team_that_lost_its_voter_counts_the_vote_no_more(cast: Cast, reads: R
     assert "1 of 2" in reads(cast.priya).get("/w/northwind/").content.decode()
     people.revoke(cast.dana, "decide", cast.finance, by="system")
     assert "0 of 2" in reads(cast.priya).get("/w/northwind/").content.decode()
+
+
+def test_the_inbox_finds_by_a_word_of_the_arguments(cast: Cast, reads: Reads) -> None:
+    """Each part of a search is the name of something or a word of the arguments, and all have to be there."""
+    approval = ask(cast, refund(note="Two pallets arrived wet."))
+    sought.look_through()
+    client, shown = reads(cast.dana), f'<li id="{approval.public_id}"'
+    for query, is_shown in (("riley pallets", True), ("pallets crate", False), ("refund 420", True), ("%", False)):
+        html = client.get("/w/northwind/", {"q": query}).content.decode()
+        assert (shown in html) is is_shown
+    people.join(cast.oskar, cast.northwind, by="system")
+    assert shown in reads(cast.oskar).get("/w/northwind/?tab=others&q=pallets").content.decode()

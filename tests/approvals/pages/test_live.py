@@ -11,11 +11,11 @@ import httpx
 import pytest
 from django.db import connection, connections
 
-from approvals import people, rows
+from approvals import looking, people, rows
 from approvals.pages import live
 from runtime import children
 from tests.browsers import session_of
-from tests.cast import Cast
+from tests.cast import Cast, ask, refund
 
 pytestmark = [pytest.mark.committed, pytest.mark.usefixtures("broker")]
 Listens = Callable[[Callable[[Any], Coroutine[Any, Any, Any]]], Any]
@@ -144,6 +144,22 @@ def test_signing_out_ends_the_stream(cast: Cast, listens: Callable[..., Any], mo
             return await until(lines, "never")
 
     assert listens(work).endswith("(end)")
+
+
+def test_a_stream_that_names_an_open_approval_says_who_looks(cast: Cast, listens: Callable[..., Any]) -> None:
+    """For as long as it is open; a foreign or unknown id is nobody's look."""
+    headers, asked = cookies(cast.dana), ask(cast, refund())
+
+    async def work(client: Any) -> list[int]:
+        counts = []
+        for named in (asked.public_id, rows.public_id("apr", rows.uuid7())):
+            async with client.stream("GET", f"/w/northwind/live?at={named}", headers=headers) as answer:
+                await until(answer.aiter_lines(), "retry")
+                counts.append(len(await asyncio.to_thread(looking.who, cast.northwind)))
+            await asyncio.to_thread(lambda: children.until(lambda: not looking.who(cast.northwind), seconds=10))
+        return counts
+
+    assert listens(work) == [1, 0]
 
 
 def test_all_streams_of_a_process_share_one_subscription(cast: Cast, broker: Any, listens: Callable[..., Any]) -> None:
