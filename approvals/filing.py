@@ -13,12 +13,11 @@ from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from django.db import models
+from django.db import connection, models
 
 from approvals import rows
 from approvals.ledger import about, canonical, followed
 from approvals.ledger.entries import Entry
-from approvals.rows import wire
 from approvals.rulings import Ruling
 
 MOST: Final = 1_000
@@ -97,8 +96,10 @@ def file_all() -> None:
 def file_since(workspace_id: UUID, since: datetime | None, most: int) -> datetime | None:
     """File what was entered since then, the oldest first. Returns from when on there is more of it."""
     with rows.within(workspace_id):
-        asked = {"workspace": workspace_id, "since": since or "-infinity", "most": most}
-        found = [_Line(*line) for line in wire.rows(_NEW, asked, binary=False)]
+        # By Django's cursor: a statement that is prepared is planned without knowing how little lies behind a moment.
+        with connection.cursor() as cursor:
+            cursor.execute(_NEW, {"workspace": workspace_id, "since": since or "-infinity", "most": most})
+            found = [_Line(*line) for line in cursor.fetchall()]
         if found:
             known = _Known.of(workspace_id, found)
             made = [known.filed(line) for line in found]
@@ -146,7 +147,7 @@ class _Known:
         calls = {subject: (tool, agent) for subject, tool, agent in ruled.values_list("subject", "tool", "agent")}
         starts = Entry.objects.filter(chain__in={line.chain_id for line in lines}, seq=1, kind="run.started")
         chains = {key: str(read(body).get("agent", "")) for key, body in starts.values_list("chain_id", "body")}
-        return cls(workspace_id, agents(workspace_id), chains, calls)
+        return cls(workspace_id, names(workspace_id), chains, calls)
 
     def filed(self, line: _Line) -> Filed:
         body = read(line.body)
@@ -195,16 +196,17 @@ def read(body: bytes | memoryview) -> dict[str, Any]:
     return said if isinstance(said, dict) else {}
 
 
-def agents(workspace_id: UUID) -> Mapping[str, str]:
-    """The names of the agents by their ids, as they were registered; none where the ledger proves nothing."""
+def names(workspace_id: UUID) -> Mapping[str, str]:
+    """The names of agents and teams by their ids, as they were entered; none where the ledger proves nothing."""
     try:
-        return _AGENTS.of(workspace_id)
+        return _NAMES.of(workspace_id)
     except about.Broken:
         return {}
 
 
-def _registered(known: dict[str, str], told: list[dict[str, Any]]) -> dict[str, str]:
-    return known | {str(entry["agent"]): str(entry["name"]) for entry in told}
+def _named(known: dict[str, str], told: list[dict[str, Any]]) -> dict[str, str]:
+    return known | {str(entry[_IDS[entry["kind"]]]): str(entry["name"]) for entry in told}
 
 
-_AGENTS: Final = followed.Followed[dict[str, str]](["agent.registered"], {}, _registered)
+_IDS: Final = {"agent.registered": "agent", "team.formed": "team"}
+_NAMES: Final = followed.Followed[dict[str, str]](_IDS, {}, _named)

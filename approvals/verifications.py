@@ -178,9 +178,12 @@ def _chains(found: Verification, part: _Part) -> bool:
 
 def _question(found: Verification, part: _Part) -> None:
     """Ask the next of the questions beside the chains."""
-    if found.further == 0:
-        part.add("", anchors.book(anew=True).faults)
-    part.add("", verify.asked_further(found.workspace_id, found.further))
+    try:
+        if found.further == 0:
+            part.add("", anchors.book(anew=True).faults)
+        part.add("", verify.asked_further(found.workspace_id, found.further))
+    except OSError as fault:
+        part.add("", [f"The anchors cannot be read, so nothing is compared with them: {fault.strerror}."])
     found.further += 1
 
 

@@ -7,6 +7,7 @@ that the file alone tells what each chain has to hold at least. `docs/keys.md` s
 
 from __future__ import annotations
 
+import logging
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -23,6 +24,8 @@ from django.conf import settings
 from approvals import rows
 from approvals.ledger import canonical, keys
 from approvals.ledger.anchor_book import Book
+
+log = logging.getLogger(__name__)
 
 QUIET: Final = timedelta(hours=1)
 """How long nothing is written while no head moves."""
@@ -67,6 +70,15 @@ def public_key(number: int) -> bytes:
 def book(*, anew: bool = False) -> Book:
     """The file of anchors, read as far as it is written: what was added since the last time, or all of it anew."""
     return _book(settings.PLACET_ANCHORS).read(anew=anew)
+
+
+def readable() -> Book | None:
+    """The same for a page, which is shown without anchors where their file cannot be read."""
+    try:
+        return book()
+    except OSError as fault:
+        log.error("The anchors cannot be read: %s", fault)
+        return None
 
 
 def differences(workspace_id: UUID) -> Iterator[str]:

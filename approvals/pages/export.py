@@ -103,7 +103,7 @@ class _Part:
                 listed = list(ledger.after(found, self.after).order_by(*ledger.ORDER)[:AT_ONCE])
                 self.over = len(listed) < AT_ONCE
                 self.after = ledger.cursor(listed[-1]) if listed else ""
-                return ledger.lines_of(self.workspace, listed)
+                return ledger.lines_of(self.workspace, listed, with_cards=False)
         finally:
             close_old_connections()
 

@@ -91,10 +91,11 @@ def narrowed(workspace: Workspace, asked: Mapping[str, str], *, everything: bool
     return found.filter(narrowing.between("at", asked["from"], asked["to"]), **wanted)
 
 
-def lines_of(workspace: Workspace, listed: list[Filed]) -> list[Line]:
+def lines_of(workspace: Workspace, listed: list[Filed], *, with_cards: bool = True) -> list[Line]:
     """What the entries themselves say that were found."""
     known = Entry.objects.select_related("chain").in_bulk([one.pk for one in listed])
-    return lines(workspace, [known[one.pk] for one in listed if one.pk in known], {one.pk: one for one in listed})
+    found = [known[one.pk] for one in listed if one.pk in known]
+    return lines(workspace, found, {one.pk: one for one in listed}, with_cards=with_cards)
 
 
 def cursor(last: Filed) -> str:
@@ -159,6 +160,7 @@ def _proof(found: Entry) -> dict[str, Any]:
 
 def _anchor(found: Entry) -> dict[str, Any] | None:
     """Up to which entry the chain was anchored, where that is this one or a later one, and by which anchor at last."""
-    known = anchors.book()
+    if (known := anchors.readable()) is None:
+        return None
     seq, _ = known.heads.get(f"{found.workspace_id.hex}/ledger/{found.chain.name}", (0, ""))
     return {"seq": seq, "number": known.number, "at": known.at} if seq >= found.seq else None

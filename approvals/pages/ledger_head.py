@@ -41,14 +41,14 @@ def _saved(request: Visit, page: str, asked: Mapping[str, str]) -> dict[str, Any
 
 def _sheet(request: Visit, asked: Mapping[str, str], choices: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """What is printed above the list: of which workspace, by which filter, when, and at which head of the ledger."""
-    known, now = anchors.book(), timezone.now()
+    known, now = anchors.readable(), timezone.now()
     chain = Chain.objects.filter(workspace=request.workspace, name=followed.CHAIN).first()
     return {
         "filter": list(_worded(asked, choices)),
         "at": now,
         "seq": chain.seq if chain else 0,
         "hash": bytes(chain.hash).hex() if chain else "",
-        "anchor": {"number": known.number, "at": known.at, "root": known.root} if known.number else None,
+        "anchor": {"number": known.number, "at": known.at, "root": known.root} if known and known.number else None,
         "site": f"{request.scheme}://{request.get_host()}",
     }
 

@@ -20,7 +20,7 @@ from approvals.ledger import followed, keys
 from approvals.ledger.entries import Entry, hash_after
 from approvals.pages import ledger_words
 from approvals.pages.cards import card_in
-from approvals.people import Person, Team, Workspace
+from approvals.people import Person, Workspace
 from approvals.revisions import Revision
 
 SYSTEM = "system"
@@ -118,12 +118,16 @@ class Line:
         return "" if self.chain == followed.CHAIN else reverse("run", args=[self.workspace.slug, self.chain])
 
 
-def lines(workspace: Workspace, found: Iterable[Entry], filed: Mapping[UUID, Filed]) -> list[Line]:
+def lines(
+    workspace: Workspace, found: Iterable[Entry], filed: Mapping[UUID, Filed], *, with_cards: bool = True
+) -> list[Line]:
     """The lines of these entries, read with their chains, in a number of queries that does not grow with theirs.
-    ``filed`` says under which tool and agent they are found."""
+    ``filed`` says under which tool and agent they are found;
+    ``with_cards`` adds what their approvals ask."""
     listed = [(entry, filing.read(entry.body)) for entry in found]
     names = names_in(workspace, [body for _, body in listed])
-    cards = _cards(workspace, {str(body["approval"]) for _, body in listed if body.get("approval")})
+    asked = {str(body["approval"]) for _, body in listed if body.get("approval")} if with_cards else set()
+    cards = _cards(workspace, asked)
     return [
         Line(workspace, entry, body, names, filed.get(entry.pk), cards.get(str(body.get("approval", ""))))
         for entry, body in listed
@@ -134,11 +138,8 @@ def names_in(workspace: Workspace, bodies: Iterable[Mapping[str, Any]]) -> dict[
     """What the ids in these entries are called: people, agents, teams, the workspace and ourselves."""
     ids = {text for body in bodies for value in body.values() for text in _texts(value)}
     folk = {key for text in ids if (key := rows.parse_id(Person.PREFIX, text))}
-    teams = {key for text in ids if (key := rows.parse_id(Team.PREFIX, text))}
     named = {rows.public_id(Person.PREFIX, key): name for key, name in people.names(folk).items()}
-    for team in Team.objects.filter(workspace=workspace, pk__in=teams):
-        named[team.public_id] = team.name
-    return {SYSTEM: OURS, workspace.public_id: workspace.name, **filing.agents(workspace.pk), **named}
+    return {SYSTEM: OURS, workspace.public_id: workspace.name, **filing.names(workspace.pk), **named}
 
 
 def _texts(value: Any) -> list[str]:

@@ -50,7 +50,7 @@ def _context(request: Visit, refused: Refused | None) -> dict[str, Any]:
             "findings": [_finding(request, *one) for one in last.findings] if last else [],
             "questions": verify.further(),
             "may_begin": verifications.may_begin(request.user, request.workspace),
-            "anchors": anchors.book(),
+            "anchors": anchors.readable(),
             "refused": refused,
         }
 

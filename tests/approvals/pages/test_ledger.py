@@ -13,6 +13,7 @@ from approvals.ledger.entries import Entry
 from approvals.pages import ledger_words
 from tests.approvals.pages.conftest import Reads
 from tests.cast import Cast, ask, refund, say
+from tests.tampering import Tamper
 
 pytestmark = pytest.mark.usefixtures("heard")
 ENTRIES = "/w/northwind/ledger/entries"
@@ -77,6 +78,18 @@ def test_an_entry_shows_its_place_and_that_it_holds(cast: Cast, reads: Reads) ->
     html = reads(cast.dana).get(f"{ENTRIES}/{made.public_id}").content.decode()
     assert bytes(made.hash).hex() in html and f"entry {made.seq} of" in html
     assert "as it was written" in html and "does not" not in html and "message_digest" in html
+
+
+@pytest.mark.committed
+def test_an_entry_that_was_changed_says_so_where_it_is_listed(cast: Cast, reads: Reads, tamper: Tamper) -> None:
+    say(ask(cast, refund()), cast.dana, "reject", message="No.")
+    made, client = entry_of(cast, "decision.made"), reads(cast.omar)
+    client.get(ENTRIES)
+    body = bytes(made.body).replace(b'"reject"', b'"accept"')
+    tamper("UPDATE approvals_entry SET body = %s WHERE id = %s", body, made.pk)
+    html = client.get(f"{ENTRIES}?verdict=reject").content.decode()
+    assert "not as written" in html and listed(html) == 1
+    assert "not as it was written" in client.get(f"{ENTRIES}/{made.public_id}").content.decode()
 
 
 @pytest.mark.parametrize("cursor", ["x", "~", "2026-01-01T00:00:00Z~1", "2026-01-01T00:00:00Z~x~y", "~1~2", "%00"])

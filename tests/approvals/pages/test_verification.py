@@ -89,3 +89,13 @@ def test_that_it_was_verified_is_in_the_ledger(cast: Cast, auditor: Any) -> None
     with rows.reading(cast.northwind):
         entry = Entry.objects.get(workspace=cast.northwind, kind="ledger.verified")
     assert auditor.public_id.encode() in bytes(entry.body) and found.public_id.encode() in bytes(entry.body)
+
+
+def test_anchors_that_cannot_be_read_are_a_finding_and_no_end(
+    cast: Cast, auditor: Any, reads: Reads, settings: Any, tmp_path: Any
+) -> None:
+    """A directory stands where their file should: the page is there, and the verification comes to its end."""
+    settings.PLACET_ANCHORS = tmp_path
+    found = done(cast, begun(cast, auditor))
+    assert any("The anchors cannot be read" in text for _, text in found.findings)
+    assert reads(auditor).get("/w/northwind/ledger/entries").status_code == 200
