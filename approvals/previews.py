@@ -30,6 +30,7 @@ AGAIN: Final = timedelta(seconds=10)
 MOST: Final = 50
 """So many looks an approval takes."""
 UNFIT: Final = "What the tool answered is no preview."
+_AT_ONCE: Final = 500
 
 
 @dataclass(frozen=True)
@@ -147,9 +148,9 @@ def of(approval: Approval) -> Preview | None:
 def unexplained(workspace_id: UUID) -> Iterator[str]:
     """A sentence for every preview that Placet did not make, or that is gone."""
     made = entries.Entry.objects.filter(workspace_id=workspace_id, kind="preview.made")
-    told = {canonical.parse(bytes(body))["preview"] for body in made.values_list("body", flat=True)}
+    told = {canonical.parse(bytes(body))["preview"] for body in made.values_list("body", flat=True).iterator(_AT_ONCE)}
     here = set()
-    for one in Preview.objects.filter(workspace_id=workspace_id).order_by("created_at"):
+    for one in Preview.objects.filter(workspace_id=workspace_id).order_by("created_at").iterator(_AT_ONCE):
         here.add(one.public_id)
         if not one.holds():
             yield f"preview {one.public_id} is not as it was written."

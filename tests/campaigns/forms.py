@@ -71,14 +71,14 @@ def _comes_back(tool: Tool, turn: int) -> bool:
 def _is_exact(stage: Stage, person: Visitor, page: Page, tool: Tool, call: dict[str, Any]) -> bool:
     """Whether one edit, made by hand, is what was approved and what arrived; if not, why not is told."""
     before, after = (canonical.parse(canonical.encode(call[name])) for name in ("arguments", "edit"))
-    approval = furniture.held(furniture.play((call["tool"], before)).public_id)
     path = f"/{call['server']}/{call['tool']}"
     already = len(stage.recorder.of(path))
     try:
         way = Way(tool, before, after)
+        approval = furniture.held(furniture.play((call["tool"], before)).public_id, seconds=180)
         page.goto(f"{person.path(approval)}/edit")
         Hands(page).go(way)
-    except (NotOffered, Error) as problem:
+    except (NotOffered, Error, TimeoutError) as problem:
         tell(f"  {call['tool']}: cannot be edited by hand: {str(problem)[:300]}")
         return False
     if page.url.endswith("/edit"):
