@@ -177,6 +177,10 @@ def _stops(desk: Desk, _: Any) -> Iterator[tuple[str, str]]:
     yield "stop", path_of(last(run))
     yield "stop-edit", path_of(last(run)) + "/edit"
     yield "stop-run", _of_run(run)
+    yield "checkpoint", _of_run(run) + "/checkpoints/2"
+    yield "checkpoint-all", _of_run(run) + "/checkpoints/2?show=all"
+    yield "checkpoint-place", _of_run(run) + "/checkpoints/2?show=all&at=/messages"
+    yield "checkpoint-wrong", _of_run(run) + "/checkpoints/2?with=9"
     first = _walk(desk, interrupt_before=["read_ticket"], **OPEN)
     yield "stop-first", path_of(last(first))
     changed = _walk(desk, interrupt_before=["refund"], **OPEN)
@@ -331,14 +335,18 @@ def _ends(desk: Desk, _: Any) -> Iterator[tuple[str, str]]:
     pruned = desk.begin([call("free.pure", 1)], [call("free.pure", 2, **{"raise": "boom"})], [refunding()])
     retention.prune(pruned, by=desk.cast.omar.public_id, keep=1)
     yield "pruned-run", _of_run(pruned)
+    yield "checkpoint-pruned", _of_run(pruned) + "/checkpoints/1"
     gone = desk.begin([refunding(tool="shop.credit")])
     desk.say(desk.calls(gone)[0], desk.cast.dana, "approve", message="Fine.")
     desk.work(gone)
     retention.erase(gone, by=desk.cast.omar.public_id)
     yield "erased-run", _of_run(gone)
+    yield "checkpoint-erased", _of_run(gone) + "/checkpoints/2"
     yield "erased", path_of(last(gone))
     yield "erased-call", f"{PLACE}/calls/{desk.calls(gone)[0].public_id}"
     yield "runs", f"{PLACE}/runs"
+    yield "runs-none", f"{PLACE}/runs?state=requires_action"
+    yield "attention", f"{PLACE}/attention"
     yield "inbox", f"{PLACE}/"
     yield "settled", f"{PLACE}/?tab=settled"
     yield "history", f"{PLACE}/ledger"

@@ -39,7 +39,7 @@ def _workspace(cast: Cast) -> Iterator[Scene]:
     yield "inbox", cast.priya, "/w/northwind/", 200
     for tab in ("others", "voted", "settled"):
         yield f"inbox-{tab}", cast.dana, f"/w/northwind/?tab={tab}", 200
-    for name in ("ledger", "ledger/entries", "policy", "runs", "tools", "agents", "people"):
+    for name in ("ledger", "ledger/entries", "policy", "runs", "attention", "tools", "agents", "people"):
         yield name.replace("/", "-"), cast.omar, f"/w/northwind/{name}", 200
     for name in ("policy", "tools", "agents"):
         yield f"{name}-read-only", cast.priya, f"/w/northwind/{name}", 200
@@ -57,4 +57,5 @@ def _doors(cast: Cast) -> Iterator[Scene]:
     yield "sign-in", None, "/", 200
     yield "nothing-here", cast.priya, "/w/northwind/nothing", 404
     yield "foreign", cast.oskar, "/w/northwind/", 404
+    yield "attention-refused", cast.dana, "/w/northwind/attention", 403
     yield "people-refused", cast.dana, "/w/northwind/people", 403
