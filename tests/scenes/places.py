@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from approvals import policy_drafts
 from approvals.ledger.entries import Entry
 from tests.approvals.pages.conftest import at
-from tests.cast import Cast, ask, refund, say
+from tests.cast import POLICY, Cast, ask, refund, say
 
 Scene = tuple[str, Any, str, int]
 """Its name, who looks at it (None: nobody has signed in), the path, and how it answers."""
@@ -43,8 +44,23 @@ def _workspace(cast: Cast) -> Iterator[Scene]:
         yield name.replace("/", "-"), cast.omar, f"/w/northwind/{name}", 200
     for name in ("policy", "tools", "agents"):
         yield f"{name}-read-only", cast.priya, f"/w/northwind/{name}", 200
+    yield from _policy(cast)
     last = Entry.objects.filter(workspace=cast.northwind).latest("at")
     yield "ledger-entry", cast.omar, f"/w/northwind/ledger/entries/{last.public_id}", 200
+
+
+def _policy(cast: Cast) -> Iterator[Scene]:
+    draft = policy_drafts.begin(cast.northwind, by=cast.omar)
+    assert isinstance(draft, policy_drafts.Draft)
+    text = POLICY.replace("maximum: 100000", "maximum: 80000")
+    assert isinstance(policy_drafts.save(draft, by=cast.omar, number=1, text=text), policy_drafts.Draft)
+    at_draft = f"/w/northwind/policy/drafts/{draft.public_id}"
+    yield "policy-draft", cast.omar, f"{at_draft}?backtest=yes", 200
+    for name in ("text", "rule?rule=refunds", "above"):
+        yield f"policy-{name[:4]}", cast.omar, f"{at_draft}/{name}", 200
+    yield "policy-draft-refused", cast.priya, at_draft, 403
+    yield "policy-json", cast.omar, "/w/northwind/policy?view=json", 200
+    yield "start", cast.omar, "/w/northwind/start", 200
 
 
 def _account(cast: Cast) -> Iterator[Scene]:

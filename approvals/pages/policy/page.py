@@ -12,6 +12,7 @@ from django.views.decorators.http import require_http_methods
 
 from approvals import policies, policy_drafts, policy_source, policy_uses, policy_versions, rows, shadows
 from approvals.pages.door import Visit, member
+from approvals.pages.matter import address_of
 from approvals.pages.policy import compared, seating, trial
 from approvals.people import Team, Workspace
 from approvals.policies import Policy
@@ -32,7 +33,8 @@ def page(request: Visit) -> HttpResponse:
     with rows.within(request.workspace):
         current = policies.current(request.workspace.pk)
         if current is None:
-            return render(request, "policy/none.html", _around(request) | {"workspace": request.workspace})
+            first = address_of("start", request.workspace.slug)
+            return render(request, "policy/none.html", _around(request) | {"first_steps": first})
         shown = _numbered(request, "version") or current
         return render(request, "policy/page.html", _around(request) | _told(request, current, shown))
 

@@ -63,9 +63,9 @@ def length(seconds: int) -> str:
 def _subject(rule: Rule) -> Iterator[Part]:
     match = rule["match"]
     if "kind" in match:
-        yield Part(_capital(joined([_KINDS.get(kind, kind) for kind in match["kind"]], last="or")))
-        tools = [_CHANGES.get(tool, tool) for tool in match.get("tool", ())]
-        yield Part(f" ({joined(tools, last='or')})" if tools else "")
+        kinds = joined([_KINDS.get(kind, kind) for kind in match["kind"]], last="or")
+        tools = joined([_CHANGES.get(tool, f"({tool})") for tool in match.get("tool", ())], last="or")
+        yield Part(f"{kinds[:1].upper()}{kinds[1:]}{' ' if tools else ''}{tools}")
     elif "tool" in match:
         yield from _listed(match["tool"], "or")
     else:
@@ -94,10 +94,6 @@ def _verdict(rule: Rule, teams: Names) -> Iterator[Part]:
         needs = [f"{number(need['count'])} of {name_of(need['team'], teams)}" for need in rule["approvals"]]
         yield Part(joined(needs), "strong")
     yield Part(".")
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 _KINDS: Final = {
@@ -131,7 +127,7 @@ def _json(value: Any) -> str:
 
 
 def _editable(value: list[str] | None, rule: Rule, _: Names) -> str:
-    if "edit" not in rule["allowed_decisions"]:
+    if "edit" not in rule["allowed_decisions"] or "kind" in rule["match"]:
         return "" if not value else f"editable: {_json(value)}"
     if value is None:
         return "everything may be edited"

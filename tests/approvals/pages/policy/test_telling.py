@@ -157,3 +157,15 @@ def test_what_a_list_says_otherwise_stands_in_its_place() -> None:
 )
 def test_a_length_of_time_is_told_exactly(seconds: int, words: str) -> None:
     assert telling.length(seconds) == words
+
+
+@pytest.mark.parametrize(
+    ("match", "sentence"),
+    [
+        ({"kind": "change", "tool": ["change.policy", "change.team"]}, "A change of the policy or of a team needs"),
+        ({"kind": ["question", "budget"]}, "A question of an agent or a spent budget needs"),
+    ],
+)
+def test_what_is_asked_beside_calls_is_never_told_to_be_editable(match: dict[str, Any], sentence: str) -> None:
+    told = words({"match": match})
+    assert told.startswith(sentence) and "edit" not in told
