@@ -179,8 +179,8 @@ def switch_on(
     with rows.within(workspace):
         if isinstance(answer, Approval):
             Draft.objects.filter(pk=draft.pk).update(approval=answer)
-        elif isinstance(answer, Policy):
-            Draft.objects.filter(pk=draft.pk).update(ended_at=rows.Now())
+        elif isinstance(answer, Policy):  # what was written meanwhile in another window stays open
+            _mine(draft, number).update(ended_at=rows.Now())
     return answer
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from approvals import policies, policy_drafts
-from tests.approvals.pages.test_access import problems_in_both
+from tests.axe import problems_in_both
 from tests.cast import POLICY, Cast
 
 pytestmark = [pytest.mark.committed, pytest.mark.usefixtures("heard")]
