@@ -18,7 +18,7 @@ from approvals.edits.difference import Piece
 from approvals.edits.table import Argument, table
 from approvals.edits.texts import masked_text
 from approvals.edits.view import Tool, root
-from approvals.pages import amounts, cards, clock
+from approvals.pages import amounts, cards, clock, terms
 
 register = template.Library()
 
@@ -97,6 +97,12 @@ def arguments(value: Any, tool: Any = None) -> list[Argument]:
     """A value as rows of the argument table; a schema and a summary come from the tool's facts where they are its."""
     known = Tool(tool.schema, money.hints(tool.summary), tool.masked) if tool is not None else Tool({})
     return table(value if isinstance(value, dict) else {"answer": value}, known)
+
+
+@register.simple_tag
+def grant_terms(approval: Any, args: Any) -> dict[str, Any]:
+    """The terms of a standing grant in words; nothing for an approval of another kind."""
+    return terms.of_args(args) if approval.kind == "grant" and isinstance(args, dict) else {}
 
 
 @register.simple_tag

@@ -75,7 +75,7 @@ def test_the_page_of_a_grant_shows_the_arguments_that_its_digest_stands_for(cast
     asked = ask(cast.northwind.pk, seen, Wish(), by=cast.dana)
     assert isinstance(asked, Approval)
     page = reads(cast.priya).get(at(asked)).content.decode()
-    assert "stands for these arguments" in page and "€300.00" in page and "ch_3PqT2eLk9fZ" in page
+    assert "The arguments of the call that was seen, proved" in page and "€300.00" in page and "ch_3PqT2eLk9fZ" in page
     Approval.objects.filter(pk=seen.pk).update(tool_title="Another")
     page = reads(cast.priya).get(at(asked)).content.decode()
     assert "Nothing of the call that was seen can be proved" in page and "€300.00" not in page

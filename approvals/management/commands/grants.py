@@ -8,15 +8,14 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from approvals import bars, granting, grants, people, revisions, rows
+from approvals import granting, grants, revisions, rows, standing
 from approvals.approvals import Approval
 from approvals.decisions import decide
-from approvals.grants import Grant, Terms
+from approvals.grants import Grant
 from approvals.ledger import canonical
 from approvals.ledger.printing import PlainCommand
 from approvals.management import who
-from approvals.people import Person, Workspace
-from approvals.rulings import UNPROVEN
+from approvals.people import Workspace
 from approvals.votes import Refused
 
 
@@ -74,20 +73,20 @@ class Command(PlainCommand):
             self.stdout.write(f"{asked.public_id} asks for it: {said.votes} of {said.required} said yes.")
 
     def _list(self, workspace: Workspace, options: dict[str, Any]) -> None:
-        told = grants.told(workspace.pk)
+        told, now = grants.told(workspace.pk), grants.instant(rows.now())
         for grant in Grant.objects.filter(workspace=workspace).select_related("approval").order_by("created_at"):
-            self.stdout.write(f"{grant.public_id}  {grant.tool}  {grant.agent}  {_state(grant, told)}")
+            state = _state(standing.of(grant, told, now))
+            self.stdout.write(f"{grant.public_id}  {grant.tool}  {grant.agent}  {state}")
 
     def _end(self, workspace: Workspace, options: dict[str, Any]) -> None:
         key = rows.parse_id(Grant.PREFIX, options["grant"])
         grant = Grant.objects.filter(workspace=workspace, pk=key).first() if key else None
         if grant is None:
             raise CommandError("There is no such grant here.")
-        by = who.person(options["person"])
-        if by and not _may_end(by, workspace, grant):
-            raise CommandError(f"{by.email} may neither decide such calls nor administer {workspace.slug}.")
-        ended = grants.end(grant, by=by.public_id if by else "system")
-        self.stdout.write("Ended." if ended else "It was ended before.")
+        refused = standing.end(workspace, grant, by=who.person(options["person"]))
+        if refused and refused.code != "no_longer":
+            raise CommandError(refused.message)
+        self.stdout.write(refused.message if refused else "Ended.")
 
 
 def _wish(options: dict[str, Any]) -> granting.Wish:
@@ -107,24 +106,10 @@ def _taken(answer: Approval | Refused) -> Approval:
     return answer
 
 
-def _may_end(person: Person, workspace: Workspace, grant: Grant) -> bool:
-    return person.pk in bars.eligible(workspace.pk, grant.approval.rule).own or people.may(
-        person, "administer", workspace
-    )
-
-
-def _state(grant: Grant, told: grants.Told) -> str:
+def _state(one: standing.Standing) -> str:
     """How a grant stands, by its terms and by what the ledger says of it."""
-    try:
-        first = revisions.current_revision(grant.approval)
-        terms = Terms.read(revisions.args_of(first))
-    except UNPROVEN as fault:
-        return f"proves nothing. {fault}"
-    uses = told.used.get(grant.public_id, ())
-    spent = f", {sum(use.amount for use in uses)} of {terms.sum_at_most}" if terms.sum_of else ""
-    used = f"used {len(uses)} of {terms.uses}{spent}, until {terms.until[:16]}Z"
-    if grant.approval.status != Approval.Status.APPROVED:
-        return f"{grant.approval.status}, {used}"
-    if why := told.ended.get(grant.public_id):
-        return f"over, {used}. {why}"
-    return f"{'over' if grants.instant(rows.now()) >= terms.until else 'given'}, {used}"
+    if one.terms is None:
+        return f"proves nothing. {one.problem}"
+    spent = f", {one.spent} of {one.terms.sum_at_most}" if one.terms.sum_of else ""
+    used = f"used {len(one.uses)} of {one.terms.uses}{spent}, until {one.terms.until[:16]}Z"
+    return f"{one.state}, {used}. {one.why}" if one.why else f"{one.state}, {used}"
