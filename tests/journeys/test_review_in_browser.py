@@ -102,6 +102,19 @@ def test_an_edit_while_reading_takes_the_buttons_away_and_keeps_the_comment(cast
     assert approval.decisions.filter(person=cast.priya).count() == 1
 
 
+def test_a_no_while_reading_is_said_first_and_what_was_typed_can_still_be_said(cast: Cast, opens: Opens) -> None:
+    """WB-3: the page is another by itself; the words wait in the comment, and nothing was decided with them."""
+    approval = ask(cast, refund(42_000))
+    page = opens(cast.priya, at(approval))
+    page.get_by_label("Comment").fill("Check with the warehouse")
+    expect(page.locator("html")).to_have_attribute("data-live", "stream")
+    say(approval, cast.dana, "reject", message="It is replaced already.")
+    expect(page.locator("#notice")).to_contain_text("Dana said no while you were reading.", timeout=10_000)
+    expect(page.get_by_role("textbox", name=re.compile("^Say something"))).to_have_value("Check with the warehouse")
+    expect(page.get_by_text("What you had typed stands")).to_be_visible()
+    assert page.get_by_role("button", name=re.compile("Approve")).count() == 0
+
+
 def test_a_double_click_is_one_decision(cast: Cast, opens: Opens) -> None:
     approval = ask(cast, refund(142_000))
     page = opens(cast.dana, at(approval))
