@@ -17,6 +17,7 @@ from approvals import (
     gate,
     glass,
     granting,
+    grants,
     habits,
     halts,
     oversight,
@@ -147,6 +148,7 @@ def _standing(desk: Desk, _: Any) -> Iterator[Seen]:
     yield "grant", cast.priya, path_of(asked)
     said(asked, cast.priya, "approve")
     yield "granted", cast.omar, path_of(asked)
+    yield "standing-grant", cast.omar, f"{PLACE}/grants/{grants.Grant.objects.get().public_id}"
     yield "granted-run", cast.omar, f"{PLACE}/runs/{desk.begin([call('asked.unsafe', 7)]).public_id}"
 
 

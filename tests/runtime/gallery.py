@@ -344,9 +344,22 @@ def _ends(desk: Desk, _: Any) -> Iterator[tuple[str, str]]:
     yield "checkpoint-erased", _of_run(gone) + "/checkpoints/2"
     yield "erased", path_of(last(gone))
     yield "erased-call", f"{PLACE}/calls/{desk.calls(gone)[0].public_id}"
+    walked = _walk(desk, interrupt_before=["write_to_customer"], **OPEN)
+    for number in (1, 2):
+        yield f"checkpoint-{number}", f"{_of_run(walked)}/checkpoints/{number}"
+    yield from _operated(desk)
     yield "runs", f"{PLACE}/runs"
     yield "runs-none", f"{PLACE}/runs?state=requires_action"
     yield "attention", f"{PLACE}/attention"
     yield "inbox", f"{PLACE}/"
     yield "settled", f"{PLACE}/?tab=settled"
     yield "history", f"{PLACE}/ledger"
+
+
+def _operated(desk: Desk) -> Iterator[tuple[str, str]]:
+    for agent in definitions.Agent.objects.filter(workspace=desk.cast.northwind)[:2]:
+        yield f"agent-{agent.name}", f"{PLACE}/agents/{agent.public_id}"
+    for tool in definitions.Tool.objects.filter(workspace=desk.cast.northwind, name__startswith="shop."):
+        yield f"tool-{tool.name}", f"{PLACE}/tools/{tool.public_id}"
+    for name in ("tools", "agents", "attention"):
+        yield f"{name}-full", f"{PLACE}/{name}"

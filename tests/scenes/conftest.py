@@ -10,10 +10,11 @@ import pytest
 from tests import databases
 from tests.approvals.conftest import cast, heard
 from tests.approvals.conftest import prepared as prepared_cast
+from tests.approvals.pages.conftest import reads
 from tests.runtime.conftest import desk
 from tests.runtime.conftest import prepared as prepared_desk
 
-__all__ = ["cast", "desk", "heard"]
+__all__ = ["cast", "desk", "heard", "reads"]
 
 
 @pytest.fixture

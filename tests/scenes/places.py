@@ -10,6 +10,12 @@ from approvals.ledger.entries import Entry
 from tests.approvals.pages.conftest import at
 from tests.cast import POLICY, Cast, ask, refund, say
 
+HOME = "/w/northwind"
+OPEN = (
+    *("ledger", "ledger/entries", "ledger/verification", "oversight", "retention", "policy", "attention", "runs"),
+    *("start", "tools", "tools/import", "agents", "people", "teams", "absences", "grants"),
+)
+"""What somebody who administers the workspace may open."""
 Scene = tuple[str, Any, str, int]
 """Its name, who looks at it (None: nobody has signed in), the path, and how it answers."""
 
@@ -30,6 +36,7 @@ def _reviews(cast: Cast) -> Iterator[Scene]:
     yield "edited-result", cast.priya, at(edited) + "?view=result", 200
     yield "edit", cast.priya, at(edited, "/edit"), 200
     yield "edit-json", cast.priya, at(edited, "/edit?mode=json"), 200
+    yield "batch", cast.priya, f"{HOME}/batch?pick={edited.public_id}", 200
     yield "may-not", cast.riley, at(edited), 200
     rejected = ask(cast, refund())
     say(rejected, cast.dana, "reject", message="No.")
@@ -37,16 +44,21 @@ def _reviews(cast: Cast) -> Iterator[Scene]:
 
 
 def _workspace(cast: Cast) -> Iterator[Scene]:
-    yield "inbox", cast.priya, "/w/northwind/", 200
+    yield "inbox", cast.priya, f"{HOME}/", 200
     for tab in ("others", "voted", "settled"):
-        yield f"inbox-{tab}", cast.dana, f"/w/northwind/?tab={tab}", 200
-    for name in ("ledger", "ledger/entries", "policy", "runs", "attention", "tools", "agents", "people"):
-        yield name.replace("/", "-"), cast.omar, f"/w/northwind/{name}", 200
+        yield f"inbox-{tab}", cast.dana, f"{HOME}/?tab={tab}", 200
+    yield "inbox-nothing-found", cast.priya, f"{HOME}/?q=nothing-of-the-kind", 200
+    for name in OPEN:
+        yield name.replace("/", "-"), cast.omar, f"{HOME}/{name}", 200
     for name in ("policy", "tools", "agents"):
-        yield f"{name}-read-only", cast.priya, f"/w/northwind/{name}", 200
-    yield from _policy(cast)
+        yield f"{name}-read-only", cast.priya, f"{HOME}/{name}", 200
     last = Entry.objects.filter(workspace=cast.northwind).latest("at")
-    yield "ledger-entry", cast.omar, f"/w/northwind/ledger/entries/{last.public_id}", 200
+    yield "ledger-entry", cast.omar, f"{HOME}/ledger/entries/{last.public_id}", 200
+    yield "person", cast.omar, f"{HOME}/people/{cast.dana.public_id}", 200
+    yield "person-read-only", cast.priya, f"{HOME}/people/{cast.dana.public_id}", 200
+    yield "team", cast.omar, f"{HOME}/teams/{cast.finance.public_id}", 200
+    yield "erasing", cast.omar, f"{HOME}/retention/person?person={cast.dana.public_id}", 200
+    yield from _policy(cast)
 
 
 def _policy(cast: Cast) -> Iterator[Scene]:
@@ -60,7 +72,6 @@ def _policy(cast: Cast) -> Iterator[Scene]:
         yield f"policy-{name[:4]}", cast.omar, f"{at_draft}/{name}", 200
     yield "policy-draft-refused", cast.priya, at_draft, 403
     yield "policy-json", cast.omar, "/w/northwind/policy?view=json", 200
-    yield "start", cast.omar, "/w/northwind/start", 200
 
 
 def _account(cast: Cast) -> Iterator[Scene]:
@@ -73,5 +84,5 @@ def _doors(cast: Cast) -> Iterator[Scene]:
     yield "sign-in", None, "/", 200
     yield "nothing-here", cast.priya, "/w/northwind/nothing", 404
     yield "foreign", cast.oskar, "/w/northwind/", 404
-    yield "attention-refused", cast.dana, "/w/northwind/attention", 403
-    yield "people-refused", cast.dana, "/w/northwind/people", 403
+    yield "attention-refused", cast.dana, f"{HOME}/attention", 403
+    yield "people-read-only", cast.dana, "/w/northwind/people", 200

@@ -19,6 +19,12 @@ from tests.scenes.looks import Look, scripted
 CODES: Final = re.compile(r"\b(?:[a-z]+_(?:again|happened|before|after|allowed)|(?:run|call|outcome)\.[a-z_]+)\b")
 """A word of the machine's in a place where people read."""
 UNFOLD: Final = "for (const one of document.querySelectorAll('main details:not(.menu)')) one.open = true"
+WORDS: Final = """() => {
+    const read = document.body.cloneNode(true);
+    for (const literal of read.querySelectorAll('pre, .literal, textarea, script')) literal.remove();
+    return read.textContent;
+}"""
+"""What stands on the page but for what the machine uses literally."""
 HEIGHT: Final = 800
 
 
@@ -107,7 +113,7 @@ def _page_of(page: Any) -> str:
 
 
 def _codes(page: Any) -> Iterable[str]:
-    return [f"says {word}" for word in CODES.findall(page.locator("body").inner_text())]
+    return [f"says {word}" for word in CODES.findall(page.evaluate(WORDS))]
 
 
 def _sideways(page: Any, width: int) -> Iterable[str]:
