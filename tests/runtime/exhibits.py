@@ -141,6 +141,7 @@ def _standing(desk: Desk, _: Any) -> Iterator[Seen]:
     cast, standing = desk.cast, POLICY.replace("deadline: 1h", "deadline: 1h\n    standing: {for: 1h, uses: 2}")
     policies.load(cast.northwind, standing + RULES, by="system", author=cast.omar)
     seen = desk.begin([call("asked.unsafe", 7)])
+    yield "ask-grant", cast.priya, f"{path_of(last(seen))}/standing"
     said(last(seen), cast.priya, "approve")
     desk.work(seen)
     asked = granting.ask(cast.northwind.pk, last(seen), granting.Wish(), by=cast.priya)

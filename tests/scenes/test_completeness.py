@@ -13,7 +13,7 @@ from tests.cast import Cast
 from tests.scenes import places
 
 pytestmark = [pytest.mark.committed, pytest.mark.usefixtures("heard")]
-IN_THE_GALLERY = {"run", "call", "checkpoint", "agent", "tool", "grant"}
+IN_THE_GALLERY = {"run", "call", "checkpoint", "agent", "tool", "grant", "ask_grant"}
 """Made by tests/runtime/gallery.py and exhibits.py."""
 OF_SIGNING_IN = {
     *("account_login", "account_reauthenticate", "join", "reset", "mfa_index", "mfa_list_webauthn"),
