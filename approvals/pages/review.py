@@ -32,7 +32,7 @@ from approvals.pages.told import Told
 from approvals.rulings import Forged
 
 PLACE_MOST = 200
-"""The position in the inbox is told up to here."""
+"""So many approvals of the inbox are looked at; beyond, neither the position in it nor its length is told."""
 
 
 @require_safe
@@ -233,7 +233,7 @@ class _Lazy:
 def _neighbours(request: Visit, reader: Reader, asked: Told) -> dict[str, Any]:
     """Where this approval stands in the reader's inbox, and which comes next."""
     waiting = list(reader.tab("for-you").values_list("pk", flat=True)[:PLACE_MOST])
-    told: dict[str, Any] = {"waiting": len(waiting) if len(waiting) < PLACE_MOST else reader.tab("for-you").count()}
+    told: dict[str, Any] = {"waiting": len(waiting) if len(waiting) < PLACE_MOST else f"{PLACE_MOST - 1}+"}
     if asked.approval.pk in waiting:
         at = waiting.index(asked.approval.pk)
         before = _path(request, waiting[at - 1]) if at else ""

@@ -99,7 +99,7 @@ def test_no_seat_is_lent_to_the_one_for_whom_the_agent_asks_nor_by_them(cast: Ca
     own, of_lender = ask(cast, refund(), requester=cast.riley), ask(cast, refund(), requester=cast.dana)
     assert said(say(own, cast.riley, "approve")) == said(say(own, cast.riley, "reject", message="No.")) == "not_allowed"
     assert said(say(of_lender, cast.omar, "approve")) == "not_allowed"
-    assert [waiting(cast.northwind, person) for person in (cast.riley, cast.omar)] == [0, 1]
+    assert [waiting(cast.northwind, person) for person in (cast.riley, cast.omar)] == ["", "1"]
 
 
 def test_a_seat_that_was_lent_is_not_lent_on(cast: Cast) -> None:

@@ -37,7 +37,7 @@ PAIRS: Final = [
     Look(False, "light", 768),
     Look(False, "dark", 1280),
 ]
-"""Every pair of values stands in one of these; so does every value in the first three, and in the last three."""
+"""Every pair of values stands in one of these."""
 PICTURES: Final = [Look(True, "light", 1280), Look(True, "dark", 1280), Look(True, "light", 390)]
 """What `bin/screens` takes."""
 
