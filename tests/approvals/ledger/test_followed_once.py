@@ -6,7 +6,9 @@ from approvals import rows
 from approvals.ledger import entries, followed
 from tests.cast import Cast
 
-NAMES = followed.Followed(["test.named"], (), lambda last, told: (*last, *(entry["name"] for entry in told)))
+NAMES = followed.Followed[tuple[str, ...]](
+    ["test.named"], (), lambda last, told: (*last, *(entry["name"] for entry in told))
+)
 
 
 def name(cast: Cast, word: str) -> None:

@@ -14,6 +14,7 @@ from approvals.ledger import verify
 from approvals.ledger.entries import Entry
 from approvals.people import Person
 from approvals.said import Decision
+from approvals.votes import Refused
 from tests.approvals.pages.conftest import Reads, at
 from tests.cast import PASSWORD, Cast, ask, refund, say
 from tests.confirmed import confirmed
@@ -100,7 +101,7 @@ def test_nobody_erases_themselves_or_the_last_administrator(cast: Cast, administ
     answer = press(cast, confirmed(administrator), **fields)
     assert answer.status_code == 422 and "Somebody else has to erase you" in answer.content.decode()
     refused = forgetting.forget(cast.northwind, administrator, by=None)
-    assert isinstance(refused, forgetting.Refused) and refused.code == "last"
+    assert isinstance(refused, Refused) and refused.code == "last"
 
 
 def test_somebody_of_another_workspace_is_not_to_be_found(cast: Cast, administrator: Person) -> None:
